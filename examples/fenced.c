@@ -5,6 +5,8 @@
  * (pawl_lock_token()), and the storage, which here is memory of rank 0, keeps the largest one and
  * refuses writes with smaller ones. So rank 0 can write until the next holder has written, and its
  * release says that it has lost the lease.
+ *
+ *   mpirun -n 4 ./fenced
  */
 #include <pawl.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
  * operations only, so no rank has to answer.
  *
  * Errors
- *   Calls return PAWL_SUCCESS (0) or a PAWL_ERR_* code. A call that fails changes nothing: the
- *   client holds the same locks as before. (PAWL_RECOVERED is no failure: what was asked for is
- *   held.) There are two exceptions. A release that returns
+ *   Calls return PAWL_SUCCESS (0), a PAWL_ERR_* code, or PAWL_RECOVERED, which is no failure: what
+ *   was asked for is held. A call that fails changes nothing: the client holds the same locks as
+ *   before. There are two exceptions. A release that returns
  *   PAWL_ERR_LEASE_LOST, PAWL_ERR_PEER or PAWL_ERR_MPI has ended the hold. After PAWL_ERR_PEER or
  *   PAWL_ERR_MPI from an acquire, release, try or read, one of the max_held slots is lost for good
  *   (two, if the call was about a part and its whole), and the lock may stay closed: no client gets
@@ -67,9 +67,9 @@ enum {
 	PAWL_ERR_RANGE,       /* no such lock or space, or no such units */
 	PAWL_ERR_TOO_MANY,    /* all of option max_held is in use, or all locks have names */
 	PAWL_ERR_HELD,        /* the lock is held: it cannot be freed, or acquired again */
-	PAWL_ERR_NOT_HELD,    /* the calling thread does not hold the lock */
-	PAWL_ERR_BUSY,        /* try-acquire: another client has the lock */
-	PAWL_ERR_TIMEOUT,     /* timed acquire: the deadline has passed */
+	PAWL_ERR_NOT_HELD,    /* the calling thread does not hold the lock, or in another mode */
+	PAWL_ERR_BUSY,        /* try: another client has the lock; upgrade: it does the same */
+	PAWL_ERR_TIMEOUT,     /* timed acquire or upgrade: the deadline has passed */
 	PAWL_ERR_LEASE_LOST,  /* others took the holder for dead before its release */
 	PAWL_ERR_PEER,        /* a rank that the lock needs has died (transport ucx) */
 	PAWL_ERR_CONNECT, /* a rank cannot be reached: no descriptors, memory or network (ucx) */
@@ -338,10 +338,11 @@ int pawl_lock_release(pawl_table *table, uint64_t lock);
  * Make a lock exclusive that this thread holds with PAWL_SHARED, without releasing it: wait until
  * all other holders have left; newcomers, and those that queue, wait meanwhile. One client at a
  * time: PAWL_ERR_BUSY, at once, if another holder does the same. That one waits for this thread,
- * which has to release the lock, and to read what it protects again when it has it back. So there
- * is no deadlock. After PAWL_ERR_BUSY the lock is held shared, as before. A part of a whole needs
- * the whole with PAWL_INTENT. Kinds with PAWL_CAP_UPGRADE, else PAWL_ERR_UNSUPPORTED;
- * PAWL_ERR_NOT_HELD: this thread does not hold the lock, or in another mode. Local (one-sided).
+ * which has to release the lock, and to read what it protects again when it has it back. So two
+ * upgrades of one lock do not deadlock. After PAWL_ERR_BUSY the lock is held shared, as before. A
+ * part of a whole needs the whole with PAWL_INTENT. Kinds with PAWL_CAP_UPGRADE, else
+ * PAWL_ERR_UNSUPPORTED; PAWL_ERR_NOT_HELD: this thread does not hold the lock, or in another mode.
+ * Local (one-sided).
  */
 int pawl_lock_upgrade(pawl_table *table, uint64_t lock);
 
@@ -416,7 +417,8 @@ int pawl_lock_is_consistent(pawl_table *table, uint64_t lock, int *consistent);
 
 /*
  * A number for what the holder of a lock writes to storage (a fencing token). It is larger than
- * any number that earlier holders have got or will get, also if they were taken for dead and go on.
+ * any number that earlier holders have got or will get, also if they were taken for dead and go on;
+ * holders that share the lock get theirs in the order in which they ask.
  * A storage that keeps the largest number that it has seen, and refuses writes with smaller ones,
  * is safe from such holders. Take the number after the acquire and keep it; another call gives a
  * larger one. Numbers begin at 1 with the table. Local (one-sided): an atomic at the lock's home.

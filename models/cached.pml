@@ -20,13 +20,13 @@
  * with LIVE or 3 nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
  * leaves (P1) take effect after the release has returned; NEXT is that of an even or odd turn.
  * -DLIVE=v: v gets the lock. -DMEET=n: when the writers have stopped, n sharers acquire once, and
- * each stays in until all of them are; or, with AHEADS, n intents at any time, of which the one ahead comes when the others are in, which wait
- * for it. All choices of policy (to lend or not, to hand over in the node, to pass on, to give
- * back, to cache) are random, unless -DLEND=0 (nothing is given back), -DSTAY=0 (no hand-over
- * within a node), -DSUMS=0 (a client looks before it counts itself, too). -DFIRST=0: no node has
- * the lock at first, and a node that leaves it keeps it, or nobody has it. -DVOTE=v: what the lock
- * is at first is decided to be v (1: the home's node has X, 2: nobody, 3: all nodes share), at any
- * time or never, and clients are told later.
+ * each stays in until all of them are; or, with AHEADS, n intents at any time, of which the one
+ * ahead comes when the others are in, which wait for it. All choices of policy (to lend or not, to
+ * hand over in the node, to pass on, to give back, to cache) are random, unless -DLEND=0 (nothing
+ * is given back), -DSTAY=0 (no hand-over within a node), -DSUMS=0 (a client looks before it counts
+ * itself, too). -DFIRST=0: no node has the lock at first, and a node that leaves it keeps it, or
+ * nobody has it. -DVOTE=v: what the lock is at first is decided to be v (1: the home's node has X,
+ * 2: nobody, 3: all nodes share), at any time or never, and clients are told later.
  *
  * What it abstracts. Numbers of recalls have no bound: copies of an earlier one become `old`,
  * which is all that a client asks of them. A put and its flush are one step, as are a get and its
@@ -668,7 +668,8 @@ has:
 		:: atomic { o && c != X && !(PERMITS(dm) && dm != X) -> t = MINE }
 		:: atomic { !o && c == X -> goto enter }
 		:: atomic { !o && NEXT_WRITES -> goto enter } /* S3 */
-		:: atomic { c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) -> dm = MINE; ds = 0; goto join } /* S0 */
+		/* S0 */
+		:: atomic { c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) -> dm = MINE; ds = 0; goto join }
 		:: !o && c != X ->
 			/* S1: share, with the nodes that get their mode back */
 			if
@@ -1014,7 +1015,10 @@ freed:
 				r = 0
 			};
 #else
-		:: atomic { s && status[NODE(s - 1)] == WAITING -> GIVE(NODE(s - 1)); INTO(NODE(s - 1)); s = 0; break }
+		:: atomic {
+			s && status[NODE(s - 1)] == WAITING ->
+			GIVE(NODE(s - 1)); INTO(NODE(s - 1)); s = 0; break
+		}
 		:: atomic { s && status[NODE(s - 1)] == ABANDONED -> status[NODE(s - 1)] = PASSING };
 #endif
 			/* D3 */

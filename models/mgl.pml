@@ -15,14 +15,14 @@
  * other process asks for it exclusively: the others end, because none of their modes conflicts with
  * that.
  *
- * -DJOINT: processes 0 and 1 share a node, and an intent of one mode is joint for its node, for at most
- * LIMIT (default 2) clients before the node asks anew.
+ * -DJOINT: processes 0 and 1 share a node, and an intent of one mode is joint for its node, for at
+ * most LIMIT (default 2) clients before the node asks anew.
  *
  * -DTIMED=mask: the processes of the mask may also acquire with a deadline, in any mode, ahead or
  * not, which passes at any step. In the queue such a process is then gone, and may come to the lock
  * again (that it may keep its place there belongs to the tree: models/rma_mcs.pml).
- * -DHURRIES=n: n such acquires at most in all, for -DLIVE=v. A stream of deadlines that pass at once, each
- * of which is in the word for a moment, can delay the head of the queue without end.
+ * -DHURRIES=n: n such acquires at most in all, for -DLIVE=v. A stream of deadlines that pass at
+ * once, each of which is in the word for a moment, can delay the head of the queue without end.
  *
  * -DPOSTED: a release that is not handed over in the queue is posted: it takes effect at any time
  * later, while its process may acquire again, with a second slot. A process stops, and posts again,
@@ -30,10 +30,11 @@
  * tries again; with -DNP=1 no try fails (assert).
  *
  * -DCHANGE: a holder may also change its mode, from shared to exclusive (U1 to U3, with a deadline
- * U4) and from exclusive to shared (D1, D2), any number of times; a second one that would be exclusive
- * is refused and goes on to share. No other exclusive holder, and no intent, is in between (assert).
- * With -DLIVE=v at most two sharers become exclusive: one that does so just before the head of the queue
- * asks, and comes back before the head has closed the lock again, can delay it without end.
+ * U4) and from exclusive to shared (D1, D2), any number of times; a second one that would be
+ * exclusive is refused and goes on to share. No other exclusive holder, and no intent, is in
+ * between (assert). With -DLIVE=v at most two sharers become exclusive: one that does so just
+ * before the head of the queue asks, and comes back before the head has closed the lock again, can
+ * delay it without end.
  *
  * What it abstracts. One lock. An operation and its flush are one step; operations are atomic on
  * each word, and memory is sequentially consistent. The queue's own words: models/rma_mcs.pml.
@@ -212,7 +213,8 @@ byte flying[NP]; /* what process p has posted: 1 + mode, or 1 + OPENING */
 
 /* The exclusive holders excepted, the clients that exclude mode m; ... */
 #ifdef BREAK_SHARE
-#define COUNTED(m) ((m == SHARED && (n[INTENT] > 0 || n[READERS] > 0)) || (m == INTENT && n[SHARED] > 0))
+#define COUNTED(m) ((m == SHARED && (n[INTENT] > 0 || n[READERS] > 0)) || \
+		    (m == INTENT && n[SHARED] > 0))
 #else
 #define COUNTED(m) ((m == SHARED && n[INTENT] > 0) || (m == INTENT && n[SHARED] > 0))
 #endif
@@ -463,7 +465,8 @@ inline release(m)
 {
 	if
 #ifdef POSTED
-	:: d_step { (m != EXCLUSIVE || !queued) && ANSWERED(p) -> flying[p] = m + 1 } /* R1: acc(W, -one); post */
+	/* R1: acc(W, -one); post */
+	:: d_step { (m != EXCLUSIVE || !queued) && ANSWERED(p) -> flying[p] = m + 1 }
 #else
 	:: m != EXCLUSIVE -> n[m]-- /* R1: acc(W, -one); flush */
 	:: m == EXCLUSIVE && !queued -> excl = 0 /* R1: acc(W, -EXCL); flush */
@@ -471,7 +474,8 @@ inline release(m)
 	:: m == EXCLUSIVE && queued ->
 		queued = 0;
 		if
-		:: atomic { len(queue) > 1 -> leave(PASSED) } /* R2: a successor is seen; it cannot withdraw now */
+		/* R2: a successor is seen; it cannot withdraw now */
+		:: atomic { len(queue) > 1 -> leave(PASSED) }
 #ifdef BREAK_POST
 		:: d_step { ANSWERED(p) -> flying[p] = OPENING + 1 }; leave(FRESH)
 #else

@@ -180,6 +180,14 @@ static void uncount(struct sim_hold *h)
 	h->counted = false;
 }
 
+/* The hold ends without a release. */
+static void end_hold(struct sim_hold *h)
+{
+	if (h->counted)
+		add_note(h, 0);
+	uncount(h);
+}
+
 /* Another hold of some of these units that excludes h; NULL: there is none. */
 static struct sim_hold *overlapping(const struct sim_hold *h)
 {
@@ -208,8 +216,7 @@ static bool check_ranges(struct sim_hold *h)
 	sim_note(r, "has units %lld to %lld", (long long)h->slot->first, (long long)h->slot->last);
 	/* A client that outstayed its lease has lost its units; its release has to say so. */
 	while ((other = overlapping(h)) && loses_to(other, h)) {
-		add_note(other, 0);
-		uncount(other);
+		end_hold(other);
 		sim_note(other->rank, "has lost its units to rank %d", r->id);
 	}
 	if (other && !outstays(h))
@@ -235,8 +242,7 @@ static void take_from(const struct sim_hold *by)
 
 			if (!h->counted || h->lock != by->lock || !loses_to(h, by))
 				continue;
-			add_note(h, 0);
-			uncount(h);
+			end_hold(h);
 			sim_note(h->rank, "has lost lock %llu to rank %d",
 				 (unsigned long long)h->lock, by->rank->id);
 		}
@@ -749,9 +755,7 @@ static bool goes_on(struct sim_hold *h, int rc)
 	if (!has_lost(r, rc))
 		sim_fail(r->world, SIM_MISUSE, "rank %d: a call of the holder returned %d", r->id,
 			 rc);
-	if (h->counted)
-		add_note(h, 0);
-	uncount(h);
+	end_hold(h);
 	r->unsettled++;
 	r->nheld--;
 	sim_recorder_released(r, h->slot);
@@ -930,9 +934,7 @@ void sim_forget(struct sim_rank *r)
 {
 	struct sim_hold *h = &r->held[r->nheld - 1];
 
-	if (h->counted)
-		add_note(h, 0);
-	uncount(h);
+	end_hold(h);
 	r->kept |= slot_bit(find(h));
 	sim_note(r, "forgets lock %llu", (unsigned long long)h->lock);
 	sim_recorder_release(r, h->slot);
@@ -1011,11 +1013,8 @@ void sim_doubt(struct sim_world *w)
 
 void sim_die(struct sim_rank *r)
 {
-	for (int i = 0; i < r->nheld; i++) {
-		if (r->held[i].counted)
-			add_note(&r->held[i], 0);
-		uncount(&r->held[i]);
-	}
+	for (int i = 0; i < r->nheld; i++)
+		end_hold(&r->held[i]);
 	r->dead = true;
 	r->world->deaths++;
 	sim_note(r, "dies");

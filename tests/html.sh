@@ -11,7 +11,7 @@ trap 'rm -rf "$out"' EXIT
 
 build()
 {
-	"$PYTHON" "$srcdir/build-aux/html" "$out" "$srcdir"/man/*.[137] "$builddir"/man/*.3
+	"$PYTHON" "$srcdir/build-aux/html" "$out" "$builddir"/man/*.[137]
 }
 check "Sphinx has no warning" build
 
@@ -20,8 +20,8 @@ check "Sphinx has no warning" build
 pages()
 {
 	bad=0
-	for page in $(cd "$srcdir" && ls doc/*.md doc/measured/*.md CONTRIBUTING.md models/README.md man/*.[137]) \
-		$(cd "$builddir" && ls man/*.3); do
+	for page in $(cd "$srcdir" && ls doc/*.md doc/measured/*.md CONTRIBUTING.md models/README.md) \
+		$(cd "$builddir" && ls man/*.[137]); do
 		name=${page%.md}.html index=index.html link=$name
 		case $page in
 		doc/measured/README.md) ;;

@@ -53,7 +53,11 @@ swept()
 	grep -qF '| cached |' "$tmp/out" &&
 		[ "$(grep '^| 2 | ' "$tmp/first" | cut -d "|" -f 3,5)" = \
 			"$(grep '^| 2 | ' "$tmp/out" | cut -d "|" -f 3,5)" ] || return 1
-	! report 20 sweep --kind=d-mcs "$builddir" && grep -q -- '--kind.*adaptive, cached' "$tmp/err"
+	! report 20 sweep --kind=mcs "$builddir" && grep -q -- '--kind.*adaptive, cached' "$tmp/err" &&
+		! report 20 sweep --kind=d-mcs --others=d-mcs "$builddir" &&
+		grep -q -- '--others: no other kind' "$tmp/err" || return 1
+	report 200 sweep --seed=7 --settings=2 --only=2 --kind=d-mcs --others=d-mcs,alock \
+		"$builddir" && grep -q '^| 2 |.*| alock ' "$tmp/out"
 }
 if [ -x "$builddir/benchmarks/sim/pawl-sim" ]; then
 	check "sweep: the same seed, the same rows" swept

@@ -95,6 +95,19 @@ complains()
 	[ $complains_status = 2 ] && printf '%s\n' "$complains_said" | grep -q -e "$complains_words"
 }
 
+# told WORDS COMMAND...: tests/lock/no_table, which the command starts, says with these words (an
+# extended regular expression) why there is no table, and UCX is given nothing that it refuses.
+told()
+{
+	told_words=$1
+	shift
+	told_said=$("$@" 2>&1)
+	printf '%s\n' "$told_said" | grep -E -e '^create' -e 'UCX +ERROR' -e "invalid configuration" ||
+		printf '%s\n' "$told_said" | tail -n 5
+	printf '%s\n' "$told_said" | grep -qE -e "^create: .*$told_words" &&
+		! printf '%s\n' "$told_said" | grep -q "invalid configuration"
+}
+
 # The text of pawl.h without comments.
 pawl_h()
 {
@@ -168,7 +181,7 @@ tap_program()
 }
 
 # make_install FOLDER LOG: the tests of this build tree that run at the same time need its libraries
-# (stage in Makefile.am); without TEST_STAGED there are none.
+# (stage in Makefile.am); without TEST_STAGED no other test may run meanwhile.
 make_install()
 {
 	if [ -n "${TEST_STAGED-}" ]; then

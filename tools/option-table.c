@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Prints the options of tables, from pawl_option_get(): "option-table markdown" for
- * doc/options.md, "option-table man" for pawl(3). build-aux/option-tables inserts both.
- */
+/* Prints the options of tables, from pawl_option_get(), as the table of doc/options.md, into which
+ * build-aux/option-tables inserts it. */
 #include <pawl.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,20 +15,18 @@ static int takes(const struct pawl_kind *kind, const char *name)
 	return 0;
 }
 
-/* Markdown tables need an escape before a bar, manual pages one before a hyphen; there, lines may
- * break after a comma. */
-static void print(const char *text, int man)
+/* A bar ends a cell without an escape. */
+static void print(const char *text, const char *end)
 {
 	for (; *text; text++) {
-		if ((man && *text == '-') || (!man && *text == '|'))
+		if (*text == '|')
 			putchar('\\');
 		putchar(*text);
-		if (man && *text == ',' && text[1] != ' ')
-			fputs("\\:", stdout);
 	}
+	fputs(end, stdout);
 }
 
-static void print_kinds(const struct pawl_option *o, int man)
+static void print_kinds(const struct pawl_option *o)
 {
 	const struct pawl_kind *kind;
 	const char *between = "";
@@ -39,38 +35,24 @@ static void print_kinds(const struct pawl_option *o, int man)
 		printf("all");
 	for (int i = 0; !o->common && (kind = pawl_kind_get(i)); i++)
 		if (takes(kind, o->name)) {
-			printf("%s", between);
-			print(kind->name, man);
+			printf("%s%s", between, kind->name);
 			between = ", ";
 		}
+	printf(" | ");
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	int man = argc == 2 && strcmp(argv[1], "man") == 0;
 	const struct pawl_option *o;
 
-	if (argc != 2 || (!man && strcmp(argv[1], "markdown") != 0)) {
-		fprintf(stderr, "Usage: option-table markdown|man\n");
-		return 2;
-	}
-	if (!man)
-		printf("| option | values | default | kinds | meaning |\n| --- | --- | --- | --- | "
-		       "--- |\n");
+	printf(
+	    "| option | values | default | kinds | meaning |\n| --- | --- | --- | --- | --- |\n");
 	for (int i = 0; (o = pawl_option_get(i)); i++) {
-		printf(man ? ".TP\n.B %s\n" : "| `%s` | ", o->name);
-		print(man ? o->summary : o->values, man);
-		printf(man ? ".\nValues: " : " | ");
-		print(man ? o->values : o->preset, man);
-		printf(man ? "; default: " : " | ");
-		if (man)
-			print(o->preset, man);
-		printf(man ? "; kinds: " : "");
-		print_kinds(o, man);
-		printf(man ? ".\n" : " | ");
-		if (!man)
-			print(o->summary, man);
-		printf(man ? "" : " |\n");
+		printf("| `%s` | ", o->name);
+		print(o->values, " | ");
+		print(o->preset, " | ");
+		print_kinds(o);
+		print(o->summary, " |\n");
 	}
 	return 0;
 }

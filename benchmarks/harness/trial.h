@@ -70,7 +70,6 @@ void trial_free(struct trial *t); /* the table, if there is one */
 void outcome_gather(struct trial *t, struct outcome *out);
 /* An acquire or a release failed: end the run. */
 _Noreturn void trial_abort(const struct trial *t, const char *doing);
-/* Release, and count a lost lease. */
 /* Whether an acquire has failed: with recovery, it may be told of one. */
 static inline bool trial_refused(int rc)
 {
@@ -78,6 +77,7 @@ static inline bool trial_refused(int rc)
 }
 
 void trial_release_failed(struct trial *t, int code);
+/* Release, and count a lost lease. */
 static inline void trial_release(struct trial *t, uint64_t lock)
 {
 	int rc = pawl_lock_release(t->table, lock);

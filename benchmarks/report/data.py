@@ -44,7 +44,7 @@ class Panel:
 
 def read(path: str) -> list[Panel]:
     panels: list[Panel] = []
-    xs: list[str] = []
+    xs: list[str] | None = None  # before a title
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -53,12 +53,12 @@ def read(path: str) -> list[Panel]:
     for n, line in enumerate(lines, 1):
         name, *values = line.split("\t")
         if not line:
-            xs = []
-        elif not xs:
+            xs = None
+        elif xs is None:
             title, *more = name.split("|")
             panels.append(Panel(title, *more[:1], linear="linear" in more[1:]))
             xs = values
-        elif len(values) != len(xs) or not all(v == "" or is_number(v) for v in values):
+        elif not values or len(values) != len(xs) or not all(not v or is_number(v) for v in values):
             raise BadInput(f"{path}, line {n}: not a series and a number for each x, with tabs")
         else:
             panels[-1].series[name] = [(x, float(v)) for x, v in zip(xs, values) if v]

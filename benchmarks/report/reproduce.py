@@ -10,9 +10,9 @@ from typing import Callable
 from . import figures, headlines, launch, style
 from .papers import alock, citron, rma_rw, scaling, shiftlock
 from .results import BadInput
-from .simulate import Data, Simulator
+from .simulate import Points, Simulator
 
-FIGURES: dict[str, Callable[[Simulator, bool], Data]] = {
+FIGURES: dict[str, Callable[[Simulator, bool], Points]] = {
     "3": rma_rw.figure_3,
     "4": rma_rw.figure_4,
     "5": rma_rw.figure_5,
@@ -92,7 +92,7 @@ def simulate(args: argparse.Namespace, wanted: list[str]) -> None:
     progress.clear()
 
 
-def finish(args: argparse.Namespace, name: str, data: Data, progress: launch.Progress) -> None:
+def finish(args: argparse.Namespace, name: str, data: Points, progress: launch.Progress) -> None:
     path = os.path.join(args.out, f"fig{name}.tsv")
     data.write(path)
     drawn = os.path.join(args.draw, f"fig{name}.{args.format}")

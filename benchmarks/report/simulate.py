@@ -14,7 +14,7 @@ from .results import BadInput, Result, parse
 MACHINES = os.path.join(SOURCE, "machines")
 
 
-class Data(data.Data):
+class Points(data.Data):
     """The points of a figure."""
 
     def points(self, results: Iterable[Result], panel: str, field: str, *, series: str = "%",

@@ -17,9 +17,9 @@ from .stats import median
 from .text import Table, digits, duration, plural, rate
 
 MACHINES = ("cx5-6nodes", "cx6-4nodes", "cloudlab-cx3-20nodes", "xc30-aries")
-KINDS = ("adaptive", "cached")
-"""Kinds that can be judged; the first one is the default."""
 OTHERS = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "farlock", "declock")
+KINDS = ("adaptive", "cached", *OTHERS)
+"""Kinds that can be judged; the first one is the default."""
 FAIR = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "declock")
 
 RANKS_MOST = 128
@@ -243,7 +243,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=int, metavar="N", default=20,
                         help="how many are drawn (default: 20)")
     parser.add_argument("--kind", metavar="KIND", default=KINDS[0],
-                        help=f"the kind that is judged: {' or '.join(KINDS)} (default: {KINDS[0]})")
+                        help=f"the kind that is judged: {', '.join(KINDS)} (default: {KINDS[0]})")
     parser.add_argument("--others", metavar="LIST", default=",".join(OTHERS),
                         help="the other kinds (default: all)")
     parser.add_argument("--seconds", type=float, metavar="S", default=0,
@@ -271,6 +271,9 @@ def check(args: argparse.Namespace) -> None:
     for lock in args.others:
         if lock not in OTHERS:
             raise BadInput(f"--others: there is no kind \"{lock}\"; accepted: {', '.join(OTHERS)}")
+    args.others = [lock for lock in args.others if lock != args.kind]
+    if not args.others:
+        raise BadInput(f"--others: no other kind than {args.kind}")
 
 
 def main(args: argparse.Namespace) -> int:

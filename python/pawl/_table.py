@@ -137,7 +137,9 @@ class Held(_Lockable):
     def upgrade(self, timeout: Optional[float] = None) -> None:
         """Make a lock exclusive that this thread shares, without releasing it; kinds with
         CAP_UPGRADE. Raises Timeout, with the lock shared as before, when the time is over; or at
-        once, with Code.BUSY, if another holder does the same, which waits for this one."""
+        once, with Code.BUSY, if another holder does the same, which waits for this one. It asks
+        anew 20 times a second, to look at signals: newcomers may share the lock between two
+        requests, and another holder may begin to do the same."""
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             rest = _SLICE if until is None else min(_SLICE, until - time.monotonic())

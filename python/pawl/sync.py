@@ -5,7 +5,8 @@ Condition, Semaphore. A changed import is all that a program needs.
 Creation is collective over comm, and so is free(), which may be called any number of times. Objects
 belong to the process: any thread may release what another one has acquired. info has options of
 the table, under keys "pawl_...". Waits look at signals 20 times a second. An exception of a handler
-may end any call: an acquire has nothing then, and a release is done.
+may end any call: an acquire has nothing then, and a release is done, unless the exception came
+before its first instruction (`with` has no such moment).
 """
 
 from __future__ import annotations

@@ -150,9 +150,7 @@ int pawl_private_wait_look(pawl_table *t, uint64_t lock, double seconds)
 	if (!slot)
 		return call_not_held(t, lock);
 	rc = event_await(&t->clients, slot, rma_now_ns() + (uint64_t)(seconds * 1e9));
-	if (client_has_lost(rc))
-		rc = client_end(&t->clients, slot, rc);
-	return lost(t, lock, rc);
+	return lost(t, lock, client_end_if_lost(&t->clients, slot, rc));
 }
 
 int pawl_private_wait_end(pawl_table *t, uint64_t lock, uint64_t condition)
@@ -223,22 +221,38 @@ int pawl_semaphore_timed_acquire(pawl_table *t, uint64_t semaphore, double secon
 	return rc == PAWL_SUCCESS ? acquire(t, semaphore, deadline_ns, false) : rc;
 }
 
+/* The slot of this thread, which is in the queue; NULL: *rc is the code. */
+static struct lock_slot *find_queued(pawl_table *t, uint64_t semaphore, int *rc)
+{
+	struct lock_slot *slot = event_find(&t->clients, semaphore);
+
+	*rc = slot ? PAWL_SUCCESS
+		   : error_set(PAWL_ERR_ARG,
+			       "this thread does not wait for semaphore %llu%s; only the one that"
+			       " has begun to wait can go on or leave",
+			       (unsigned long long)semaphore, t->of_name);
+	return slot;
+}
+
 int call_semaphore_wait(pawl_table *t, uint64_t semaphore, bool queued, uint64_t until_ns)
 {
 	int rc = queued ? SEMAPHORE_QUEUED : check(t, semaphore);
+	struct lock_slot *slot;
 
 	if (rc == PAWL_SUCCESS)
 		rc = semaphore_begin(&t->clients, semaphore, false);
-	if (rc == SEMAPHORE_QUEUED)
-		rc = semaphore_await(&t->clients, event_find(&t->clients, semaphore), until_ns);
-	return result(t, semaphore, rc);
+	if (rc != SEMAPHORE_QUEUED)
+		return result(t, semaphore, rc);
+	slot = find_queued(t, semaphore, &rc);
+	return slot ? result(t, semaphore, semaphore_await(&t->clients, slot, until_ns)) : rc;
 }
 
 int call_semaphore_leave(pawl_table *t, uint64_t semaphore)
 {
-	struct lock_slot *slot = event_find(&t->clients, semaphore);
+	int rc;
+	struct lock_slot *slot = find_queued(t, semaphore, &rc);
 
-	return result(t, semaphore, semaphore_give_up(&t->clients, slot));
+	return slot ? result(t, semaphore, semaphore_give_up(&t->clients, slot)) : rc;
 }
 
 int pawl_semaphore_release(pawl_table *t, uint64_t semaphore, int64_t n, int64_t most)

@@ -4,14 +4,35 @@
 #include "base/error.h"
 #include "table/table.h"
 
-static int ended(const pawl_table *t, uint64_t lock, int rc)
+/* What a slot held when the call began: after a failure it may belong to another thread. */
+struct hold {
+	uint64_t lock;
+	struct client_units units;
+};
+
+static struct hold hold_of(const struct lock_slot *slot)
 {
-	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, lock, rc);
+	return (struct hold){slot->lock, {slot->first, slot->last}};
+}
+
+static int ended(const pawl_table *t, const struct hold *h, int rc)
+{
+	if (rc == PAWL_SUCCESS)
+		return rc;
+	return t->ranges ? call_failed_range(t, h->lock, &h->units, rc)
+			 : call_failed_lock(t, h->lock, rc);
+}
+
+static int repair(pawl_table *t, struct lock_slot *slot)
+{
+	struct hold h = hold_of(slot);
+
+	return ended(t, &h, client_repair(&t->clients, slot));
 }
 
 static int is_consistent(pawl_table *t, struct lock_slot *slot, int *consistent)
 {
-	uint64_t lock = slot->lock;
+	struct hold h = hold_of(slot);
 	bool repaired;
 	int rc;
 
@@ -19,12 +40,12 @@ static int is_consistent(pawl_table *t, struct lock_slot *slot, int *consistent)
 		return error_set(PAWL_ERR_ARG, "consistent is null");
 	rc = client_is_repaired(&t->clients, slot, &repaired);
 	*consistent = repaired;
-	return ended(t, lock, rc);
+	return ended(t, &h, rc);
 }
 
 static int number(pawl_table *t, struct lock_slot *slot, int64_t *token)
 {
-	uint64_t lock = slot->lock;
+	struct hold h = hold_of(slot);
 
 	if (!token)
 		return error_set(PAWL_ERR_ARG, "token is null");
@@ -32,7 +53,7 @@ static int number(pawl_table *t, struct lock_slot *slot, int64_t *token)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "there are no tokens without option lease (kinds with"
 				 " PAWL_CAP_RECOVERS): no other client gets what this one holds");
-	return ended(t, lock, client_number(&t->clients, slot, token));
+	return ended(t, &h, client_number(&t->clients, slot, token));
 }
 
 int pawl_lock_consistent(pawl_table *t, uint64_t lock)
@@ -47,7 +68,7 @@ int pawl_lock_consistent(pawl_table *t, uint64_t lock)
 				 "lock %llu%s is held by this thread, but not exclusively, so that"
 				 " it cannot repair what the lock protects",
 				 (unsigned long long)lock, t->of_name);
-	return ended(t, lock, client_repair(&t->clients, slot));
+	return repair(t, slot);
 }
 
 int pawl_lock_is_consistent(pawl_table *t, uint64_t lock, int *consistent)
@@ -70,19 +91,17 @@ int pawl_range_consistent(pawl_table *t, const pawl_range *range)
 {
 	int rc;
 	struct lock_slot *slot = call_held_range(t, range, &rc);
-	uint64_t space;
 
 	if (!slot)
 		return rc;
-	space = slot->lock;
 	if (slot->first != 0 || slot->last != PAWL_RANGE_END || slot->mode != PAWL_EXCLUSIVE)
 		return error_set(PAWL_ERR_RANGE,
 				 "units %lld to %lld of space %llu%s: only a client that has all"
 				 " units (0 to PAWL_RANGE_END, exclusively) can say that all are"
 				 " repaired",
 				 (long long)slot->first, (long long)slot->last,
-				 (unsigned long long)space, t->of_name);
-	return ended(t, space, client_repair(&t->clients, slot));
+				 (unsigned long long)slot->lock, t->of_name);
+	return repair(t, slot);
 }
 
 int pawl_range_is_consistent(pawl_table *t, const pawl_range *range, int *consistent)

@@ -101,7 +101,7 @@ static int enter(pawl_table *t, struct client_many *m, size_t n, uint64_t deadli
 	rc = client_enter_many(&t->clients, m, n, deadline_ns, tries, &about);
 	for (size_t i = 0; i < n && records; i++)
 		observe_acquired(t->observe, &records[i], m[i].slot,
-				 rc == PAWL_SUCCESS || m[i].lock == about ? rc : PAWL_ERR_BUSY);
+				 client_has_got(rc) || m[i].lock == about ? rc : PAWL_ERR_BUSY);
 	return rc == PAWL_SUCCESS ? rc : call_refused_lock(t, about, rc);
 }
 

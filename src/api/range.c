@@ -144,6 +144,19 @@ struct lock_slot *call_held_range(pawl_table *t, const pawl_range *range, int *c
 	return slot;
 }
 
+int call_failed_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc)
+{
+	if (client_has_lost(rc))
+		return lost(t, id, units, rc);
+	if (rc == PAWL_ERR_LEASE_LOST)
+		return error_set(rc,
+				 "units %lld to %lld of space %llu%s were held longer than their"
+				 " lease, and others may have had them since",
+				 (long long)units->first, (long long)units->last,
+				 (unsigned long long)id, t->of_name);
+	return rc;
+}
+
 int pawl_range_release(pawl_table *t, const pawl_range *range)
 {
 	int rc = PAWL_SUCCESS;
@@ -162,15 +175,7 @@ int pawl_range_release(pawl_table *t, const pawl_range *range)
 	if (t->observe)
 		observe_released(t->observe, slot, rc);
 	rc = client_give_back(&t->clients, slot, rc);
-	if (client_has_lost(rc))
-		return lost(t, id, &units, rc);
-	if (rc == PAWL_ERR_LEASE_LOST)
-		return error_set(rc,
-				 "units %lld to %lld of space %llu%s were held longer than their"
-				 " lease, and others may have had them since",
-				 (long long)units.first, (long long)units.last,
-				 (unsigned long long)id, t->of_name);
-	return rc;
+	return rc == PAWL_SUCCESS ? rc : call_failed_range(t, id, &units, rc);
 }
 
 int pawl_range_abandon(pawl_table *t, const pawl_range *range)

@@ -93,12 +93,16 @@ int pawl_private_scope_end(struct pawl_private_scope *s)
 		if (rc == PAWL_ERR_ARG)
 			return rc;
 	}
+	if (state == SCOPE_PENDING && s->what == SCOPE_SEMAPHORE && s->done) {
+		rc = leave_queue(s);
+		if (rc == PAWL_ERR_ARG)
+			return rc;
+	}
 	s->state = SCOPE_NONE;
 	if (state == SCOPE_HELD)
 		return release(s);
-	if (s->what == SCOPE_SEMAPHORE)
-		return s->done ? leave_queue(s) : rc;
-	release_some(s);
+	if (s->what != SCOPE_SEMAPHORE)
+		release_some(s);
 	return rc;
 }
 

@@ -117,22 +117,17 @@ int client_try_again(struct client_set *set, struct lock_slot *slot)
 
 /* ---------------------------------------------- what holders do beside releases */
 
-static int end_if_lost(struct client_set *set, struct lock_slot *slot, int rc)
-{
-	return client_has_lost(rc) ? client_end(set, slot, rc) : rc;
-}
-
 int client_upgrade(struct client_set *set, struct lock_slot *slot, uint64_t deadline_ns)
 {
 	slot->deadline_ns = deadline_ns;
-	return end_if_lost(set, slot,
-			   client_perform(set, slot, set->setup->protocol->change->upgrade));
+	return client_end_if_lost(set, slot,
+				  client_perform(set, slot, set->setup->protocol->change->upgrade));
 }
 
 int client_downgrade(struct client_set *set, struct lock_slot *slot)
 {
-	return end_if_lost(set, slot,
-			   client_perform(set, slot, set->setup->protocol->change->downgrade));
+	return client_end_if_lost(
+	    set, slot, client_perform(set, slot, set->setup->protocol->change->downgrade));
 }
 
 static bool has_lives(const struct client_set *set, struct lock_slot *slot)
@@ -146,7 +141,7 @@ int client_repair(struct client_set *set, struct lock_slot *slot)
 {
 	if (!has_lives(set, slot))
 		return PAWL_SUCCESS;
-	return end_if_lost(set, slot, client_perform(set, slot, life_repair));
+	return client_end_if_lost(set, slot, client_perform(set, slot, life_repair));
 }
 
 static int look(const struct lock_setup *s, struct lock_slot *slot)
@@ -160,12 +155,12 @@ int client_is_repaired(struct client_set *set, struct lock_slot *slot, bool *rep
 	int rc = has_lives(set, slot) ? client_perform(set, slot, look) : PAWL_SUCCESS;
 
 	*repaired = rc == PAWL_SUCCESS;
-	return client_has_got(rc) ? PAWL_SUCCESS : end_if_lost(set, slot, rc);
+	return client_has_got(rc) ? PAWL_SUCCESS : client_end_if_lost(set, slot, rc);
 }
 
 int client_number(struct client_set *set, struct lock_slot *slot, int64_t *token)
 {
-	int rc = end_if_lost(set, slot, client_perform(set, slot, life_number));
+	int rc = client_end_if_lost(set, slot, client_perform(set, slot, life_number));
 
 	*token = slot->token;
 	return rc;

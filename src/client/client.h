@@ -69,6 +69,11 @@ RMA_INLINE int client_perform(struct client_set *set, struct lock_slot *slot,
 /* After an acquire or a release that did not return PAWL_SUCCESS: set the slot's state and return
  * the code for the caller. */
 int client_end(struct client_set *set, struct lock_slot *slot, int rc);
+/* The same, if the step has lost its slot. */
+static inline int client_end_if_lost(struct client_set *set, struct lock_slot *slot, int rc)
+{
+	return client_has_lost(rc) ? client_end(set, slot, rc) : rc;
+}
 
 /* After a try that found the lock taken, in a table whose releases are posted. */
 int client_try_again(struct client_set *set, struct lock_slot *slot);

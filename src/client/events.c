@@ -155,18 +155,13 @@ int event_unlock(struct client_set *set, struct lock_slot *slot)
 
 /* ---------------------------------------------------------------- conditions */
 
-static int end_if_lost(struct client_set *set, struct lock_slot *slot, int rc)
-{
-	return client_has_lost(rc) ? client_end(set, slot, rc) : rc;
-}
-
 int event_enter(struct client_set *set, struct lock_slot *slot, uint64_t number)
 {
 	struct event e = {.number = number, .queue = EVENT_QUEUE};
 
 	if (FAULT(event_late))
 		return PAWL_SUCCESS;
-	return end_if_lost(set, slot, event_perform(set, slot, &e, event_join));
+	return client_end_if_lost(set, slot, event_perform(set, slot, &e, event_join));
 }
 
 int event_leave(struct client_set *set, struct lock_slot *slot)
@@ -208,14 +203,14 @@ int event_end(struct client_set *set, struct lock_slot *slot, uint64_t number)
 {
 	struct event e = {.number = number, .queue = EVENT_QUEUE};
 
-	return end_if_lost(set, slot, event_perform(set, slot, &e, event_quit));
+	return client_end_if_lost(set, slot, event_perform(set, slot, &e, event_quit));
 }
 
 int event_notify(struct client_set *set, struct lock_slot *slot, uint64_t number, int64_t n,
 		 int64_t *woken)
 {
 	struct event e = {.number = number, .queue = EVENT_QUEUE, .value = n};
-	int rc = end_if_lost(set, slot, event_perform(set, slot, &e, event_wake));
+	int rc = client_end_if_lost(set, slot, event_perform(set, slot, &e, event_wake));
 
 	*woken = e.done;
 	return rc;

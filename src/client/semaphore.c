@@ -176,11 +176,12 @@ static int with_lock(struct client_set *set, struct lock_slot *slot, struct even
 	return left == PAWL_SUCCESS ? rc : left;
 }
 
-int semaphore_begin(struct client_set *set, uint64_t number, bool tries)
+/* *queued: the slot of the client, which is in the queue after SEMAPHORE_QUEUED. */
+static int begin(struct client_set *set, uint64_t number, bool tries, struct lock_slot **queued)
 {
 	struct event e = {.number = number, .queue = EVENT_PERMIT_QUEUE};
 	int rc = PAWL_SUCCESS;
-	struct lock_slot *slot = slots_claim(set, number, 0, &rc);
+	struct lock_slot *slot = *queued = slots_claim(set, number, 0, &rc);
 
 	if (!slot)
 		return rc;
@@ -192,6 +193,13 @@ int semaphore_begin(struct client_set *set, uint64_t number, bool tries)
 		return client_end(set, slot, rc);
 	slots_set_lock(&set->claims[slot->index], number | SLOTS_REQUESTED);
 	return SEMAPHORE_QUEUED;
+}
+
+int semaphore_begin(struct client_set *set, uint64_t number, bool tries)
+{
+	struct lock_slot *slot;
+
+	return begin(set, number, tries, &slot);
 }
 
 /* The client does not wait any more. */
@@ -218,10 +226,10 @@ int semaphore_give_up(struct client_set *set, struct lock_slot *slot)
 
 int semaphore_acquire(struct client_set *set, uint64_t number, uint64_t deadline_ns, bool tries)
 {
-	int rc = semaphore_begin(set, number, tries);
-	struct lock_slot *slot = rc == SEMAPHORE_QUEUED ? event_find(set, number) : NULL;
+	struct lock_slot *slot;
+	int rc = begin(set, number, tries, &slot);
 
-	if (!slot)
+	if (rc != SEMAPHORE_QUEUED)
 		return rc;
 	rc = semaphore_await(set, slot, deadline_ns);
 	return rc == PAWL_ERR_TIMEOUT ? semaphore_give_up(set, slot) : rc;

@@ -32,7 +32,6 @@
  * last. If MPI_Init did not go through this layer, the attribute is set with the first window, and
  * the pools that are left then live until the last window is freed.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -248,18 +247,13 @@ static bool threads_race(const uint64_t *words)
 /* All processes get the reason of the first one that has one. */
 static void share_reason(MPI_Comm comm, struct request *r)
 {
-	int rank, first;
+	char why[sizeof r->why];
+	int first = share_text(comm, r->why[0], r->why, sizeof r->why);
 
-	PMPI_Comm_rank(comm, &rank);
-	first = r->why[0] ? rank : INT_MAX;
-	PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
-	if (rank == first && rank > 0) { /* rank 0 prints it */
-		char why[sizeof r->why];
-
-		memcpy(why, r->why, sizeof why);
-		snprintf(r->why, sizeof r->why, "rank %d: %.450s", rank, why);
-	}
-	PMPI_Bcast(r->why, sizeof r->why, MPI_CHAR, first, comm);
+	if (first == 0) /* which prints it */
+		return;
+	memcpy(why, r->why, sizeof why);
+	snprintf(r->why, sizeof r->why, "rank %d: %.450s", first, why);
 }
 
 /* Whether all processes can proceed, by their combined words; if not, r->why has the reason. The
@@ -418,7 +412,9 @@ static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
 
 bool agree_on_end(bool first)
 {
-	int initialized, keyval;
+	const char *failed;
+	int initialized;
+	bool done;
 
 	/* A session has no MPI_COMM_SELF and gives no notice of its end. */
 	PMPI_Initialized(&initialized);
@@ -427,15 +423,11 @@ bool agree_on_end(bool first)
 	pthread_mutex_lock(&lock);
 	if (!watching) {
 		comes_last = first;
-		pin_library_of((void *)finish);
-		if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &keyval, NULL) ==
-		    MPI_SUCCESS) {
-			watching = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL) == MPI_SUCCESS;
-			PMPI_Comm_free_keyval(&keyval);
-		}
+		watching = call_at_end(MPI_COMM_SELF, finish, &failed) == MPI_SUCCESS;
 	}
+	done = watching;
 	pthread_mutex_unlock(&lock);
-	return watching;
+	return done;
 }
 
 /* Whether this process would keep the pool, which has no windows. */

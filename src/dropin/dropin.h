@@ -381,6 +381,15 @@ struct pool {
 	struct pool *next;
 };
 
+/* NULL: the window has no such attribute, or the MPI does not tell. */
+static inline void *window_attribute(MPI_Win win, int key)
+{
+	void *value;
+	int flag = 0;
+
+	return PMPI_Win_get_attr(win, key, &value, &flag) == MPI_SUCCESS && flag ? value : NULL;
+}
+
 struct request;
 /* For windows with this request. Collective. Returns a code of pawl.h, the same on all ranks;
  * r->why gets the reason of a failure. */

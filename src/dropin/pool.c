@@ -21,9 +21,6 @@
 
 static const char whole_kind[] = "mgl";
 
-/* Beside the codes of pawl.h: some process has no room for an MPI_Info. */
-enum { NO_INFO = -1 };
-
 /* The default for how many locks a process may hold at a time: one for each target and window, up
  * to about this many. */
 enum { MOST_HELD = 4096 };
@@ -40,16 +37,20 @@ static void set_default(MPI_Info info, const char *key, const char *value)
 		PMPI_Info_set(info, key, value);
 }
 
-static int create_table(struct pool *p, MPI_Comm comm, const char *kind, MPI_Info options,
-			uint64_t n, pawl_table **table)
+static int create_table(struct pool *p, MPI_Comm comm, struct request *r, const char *kind,
+			MPI_Info options, uint64_t n, pawl_table **table)
 {
-	MPI_Info info;
+	MPI_Info info = MPI_INFO_NULL;
 	char held[24];
 	long most = (long)p->ids * (p->size + 1);
 	int rc = options == MPI_INFO_NULL ? PMPI_Info_create(&info) : PMPI_Info_dup(options, &info);
 
-	if (!all_agree(comm, rc == MPI_SUCCESS))
-		return NO_INFO;
+	if (!all_agree(comm, rc == MPI_SUCCESS)) {
+		if (info != MPI_INFO_NULL)
+			PMPI_Info_free(&info);
+		snprintf(r->why, sizeof r->why, "%s", no_info);
+		return PAWL_ERR_MPI;
+	}
 	if (most > MOST_HELD + p->size)
 		most = MOST_HELD + p->size;
 	snprintf(held, sizeof held, "%ld", most < 65535 ? most : 65535);
@@ -69,18 +70,19 @@ static bool has_intents(const char *kind)
 	return k && (k->capabilities & PAWL_CAP_INTENT);
 }
 
-static int create_tables(struct pool *p, MPI_Comm comm, const char *kind, MPI_Info options)
+static int create_tables(struct pool *p, MPI_Comm comm, struct request *r)
 {
 	uint64_t n = (uint64_t)p->ids * (uint64_t)p->size, wholes = (uint64_t)p->ids;
 	int rc;
 
-	if (has_intents(kind)) {
-		rc = create_table(p, comm, kind, options, n + wholes, &p->targets);
+	if (has_intents(r->kind)) {
+		rc = create_table(p, comm, r, r->kind, r->options, n + wholes, &p->targets);
 		p->wholes = p->targets;
 	} else {
-		rc = create_table(p, comm, kind, options, n, &p->targets);
+		rc = create_table(p, comm, r, r->kind, r->options, n, &p->targets);
 		if (rc == PAWL_SUCCESS)
-			rc = create_table(p, comm, whole_kind, MPI_INFO_NULL, wholes, &p->wholes);
+			rc =
+			    create_table(p, comm, r, whole_kind, MPI_INFO_NULL, wholes, &p->wholes);
 		if (rc == PAWL_SUCCESS)
 			rc = pawl_table_set_name(p->wholes, "whole windows");
 	}
@@ -97,12 +99,6 @@ static void free_tables(struct pool *p)
 	free(p);
 }
 
-static void free_group(MPI_Group *group)
-{
-	if (*group != MPI_GROUP_NULL)
-		PMPI_Group_free(group);
-}
-
 static bool is_subset(MPI_Group part, MPI_Group whole)
 {
 	MPI_Group both;
@@ -112,8 +108,7 @@ static bool is_subset(MPI_Group part, MPI_Group whole)
 		return false;
 	PMPI_Group_size(part, &size);
 	PMPI_Group_size(both, &n);
-	if (both != MPI_GROUP_EMPTY)
-		PMPI_Group_free(&both);
+	group_free(&both);
 	return n == size;
 }
 
@@ -123,8 +118,8 @@ static bool is_within(MPI_Comm part, MPI_Comm whole)
 	const bool within = PMPI_Comm_group(part, &a) == MPI_SUCCESS &&
 			    PMPI_Comm_group(whole, &b) == MPI_SUCCESS && is_subset(a, b);
 
-	free_group(&a);
-	free_group(&b);
+	group_free(&a);
+	group_free(&b);
 	return within;
 }
 
@@ -173,10 +168,10 @@ int pool_create(MPI_Comm comm, struct request *r, int ids, struct pool **pool)
 	p->ids = ids;
 	p->is_brief = !all_agree(comm, ends_with_all(comm));
 	pthread_mutex_init(&p->leaving, NULL);
-	rc = create_tables(p, comm, r->kind, r->options);
+	rc = create_tables(p, comm, r);
 	if (rc != PAWL_SUCCESS) {
-		snprintf(r->why, sizeof r->why, "%s",
-			 rc == NO_INFO ? no_info : pawl_error_message());
+		if (!r->why[0])
+			snprintf(r->why, sizeof r->why, "%s", pawl_error_message());
 		free_tables(p);
 		return rc;
 	}

@@ -90,13 +90,9 @@ static void set_default(MPI_Info info, const char *key, int64_t value)
 /* Bytes of the rank that has most; 0 for dynamic windows. */
 static int64_t most_bytes(const struct window *w, MPI_Comm comm)
 {
-	int64_t bytes = 0;
-	MPI_Aint *size;
-	int flag = 0;
+	const MPI_Aint *size = window_attribute(w->win, MPI_WIN_SIZE);
+	int64_t bytes = size ? (int64_t)*size : 0;
 
-	PMPI_Win_get_attr(w->win, MPI_WIN_SIZE, &size, &flag);
-	if (flag)
-		bytes = (int64_t)*size;
 	PMPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, comm);
 	return bytes;
 }

@@ -169,12 +169,10 @@ static void check_kind(struct request *r)
  * (An MPI_Put of MPICH waits for the target in these, too.) */
 static void read_window(struct request *r, MPI_Win win)
 {
-	int *flavor, *model, flag = 0;
-	bool known = PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag) == MPI_SUCCESS;
+	const int *flavor = window_attribute(win, MPI_WIN_CREATE_FLAVOR);
+	const int *model = window_attribute(win, MPI_WIN_MODEL);
 
-	known =
-	    known && flag && PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag) == MPI_SUCCESS;
-	if (!known || !flag) {
+	if (!flavor || !model) {
 		if (!r->why[0])
 			snprintf(r->why, sizeof r->why,
 				 "the MPI does not tell the memory model of a window");
@@ -190,13 +188,13 @@ static void read_window(struct request *r, MPI_Win win)
 			 " is needed");
 }
 
-static void set_progress(struct request *r, bool direct)
+static void set_progress(struct request *r)
 {
-	r->key += direct; /* the windows of a pool do not differ in this */
+	r->key += r->direct; /* the windows of a pool do not differ in this */
 	if (info_has(r->options, "pawl_progress"))
 		return;
-	PMPI_Info_set(r->options, "pawl_progress", direct ? "far" : "eager");
-	PMPI_Info_set(r->range_options, "pawl_progress", direct ? "far" : "eager");
+	PMPI_Info_set(r->options, "pawl_progress", r->direct ? "far" : "eager");
+	PMPI_Info_set(r->range_options, "pawl_progress", r->direct ? "far" : "eager");
 }
 
 /* The names come first: without room for the options the process still takes part in what follows
@@ -238,7 +236,7 @@ void request_read(struct request *r, MPI_Comm comm, MPI_Info info, MPI_Win win)
 	if (r->ranges)
 		r->range_key = hash(r->range_key, r->ranges);
 	read_window(r, win);
-	set_progress(r, r->direct);
+	set_progress(r);
 	r->key = hash(r->key, r->kind);
 }
 

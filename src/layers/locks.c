@@ -89,15 +89,10 @@ static int finish(MPI_Comm comm, int keyval, void *value, void *extra)
 
 static bool watch(void)
 {
-	int keyval;
+	const char *failed;
 
-	if (watching)
-		return true;
-	pin_library_of((void *)finish);
-	if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish, &keyval, NULL) != MPI_SUCCESS)
-		return false;
-	watching = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL) == MPI_SUCCESS;
-	PMPI_Comm_free_keyval(&keyval);
+	if (!watching)
+		watching = call_at_end(MPI_COMM_SELF, finish, &failed) == MPI_SUCCESS;
 	return watching;
 }
 
@@ -115,19 +110,22 @@ static int create(const struct layer *l, struct layer_table *t, MPI_Comm comm, c
 {
 	uint64_t n = t->capacity * (uint64_t)t->size;
 	struct pawl_table_info info;
-	MPI_Info options;
+	MPI_Info options = MPI_INFO_NULL;
 	char held[24];
 	bool has_statistics;
 	int rc;
 
 	snprintf(held, sizeof held, "%d", n < MOST_HELD ? (int)n : MOST_HELD);
-	/* What some processes lack cannot be freed by those that have it. */
+	/* A communicator that some processes lack cannot be freed by those that have it. */
 	if (!all_agree(comm, PMPI_Comm_dup(comm, &t->comm) == MPI_SUCCESS)) {
 		t->comm = MPI_COMM_NULL;
 		return lacks(why, len, "communicator");
 	}
-	if (!all_agree(comm, PMPI_Info_create(&options) == MPI_SUCCESS))
+	if (!all_agree(comm, PMPI_Info_create(&options) == MPI_SUCCESS)) {
+		if (options != MPI_INFO_NULL)
+			PMPI_Info_free(&options);
 		return lacks(why, len, "info");
+	}
 	PMPI_Info_set(options, "pawl_distribution", "cyclic");
 	PMPI_Info_set(options, "pawl_owner", "process");
 	PMPI_Info_set(options, "pawl_max_held", held);

@@ -45,6 +45,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/ranks.h"
 #include "layers/layers.h"
 
 enum { ANSWER_SECONDS = 5, SPEAKERS = 4 };
@@ -306,36 +307,15 @@ static MPI_Group world_group(void)
 	return world;
 }
 
-static void free_group(MPI_Group *group)
-{
-	if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY)
-		PMPI_Group_free(group);
-}
-
 /* The ranks of comm's processes in the world; MPI_UNDEFINED: it is of another one. NULL: the MPI
  * does not tell. */
 static int *world_ranks(MPI_Comm comm, int *n)
 {
-	MPI_Group world = world_group(), group = MPI_GROUP_NULL;
-	int *here, *there = NULL;
-	bool ok = world != MPI_GROUP_NULL && PMPI_Comm_group(comm, &group) == MPI_SUCCESS;
+	MPI_Group world = world_group();
+	int *ranks = world == MPI_GROUP_NULL ? NULL : ranks_in_group(comm, world, n);
 
-	if (ok) {
-		PMPI_Group_size(group, n);
-		there = malloc(2 * (size_t)*n * sizeof *there);
-	}
-	if (there) {
-		here = there + *n;
-		for (int i = 0; i < *n; i++)
-			here[i] = i;
-		ok = PMPI_Group_translate_ranks(group, *n, here, world, there) == MPI_SUCCESS;
-	}
-	free_group(&group);
-	free_group(&world);
-	if (ok)
-		return there;
-	free(there);
-	return NULL;
+	group_free(&world);
+	return ranks;
 }
 
 void presence_before_init(void)
@@ -376,7 +356,7 @@ void presence_look_at_all(void)
 		world = world_group();
 		for (int i = 0; found && i < world_size; i++)
 			look(HYDRA, i);
-		free_group(&world);
+		group_free(&world);
 	}
 	pthread_mutex_unlock(&lock);
 }

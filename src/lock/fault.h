@@ -75,6 +75,8 @@ extern enum limits fault_limits;
 	X(cached_awaited, "cached", "(L) hands W over although the head has ceased to wait for it") \
 	X(cached_finish, "cached", "(S) the last sharer of a node that keeps the queue stays in it") \
 	X(cached_turned, "cached", "(L) W becomes a sharer's before the queue is left") \
+	X(cached_shown, "cached", "(L) W becomes a sharer's, and it does not look at MODE again") \
+	X(cached_notes, "cached", "(D) two clients change NOTES at once, by stores") \
 	X(cached_nobody, "cached", "(L) hands W over without a second look whether a client is there") \
 	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \
 	X(rma_mcs_link, "rma-mcs", \

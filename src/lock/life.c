@@ -14,11 +14,11 @@
  *   M4  life_number(): add 1 to TOKEN; the number is that sum plus the term times 2^34
  *
  * Ordering guarantees
- *   (A) Who is told. An exclusive holder that did not release is followed by a recovery, and the
- *       next holder by another copy. REPAIRED has that copy only after M3 of an exclusive holder
+ *   (A) Clients that are told. An exclusive holder that did not release is followed by a recovery,
+ * and the next holder by another copy. REPAIRED has that copy only after M3 of an exclusive holder
  *       of that life, which got the lock after the recovery. So each holder is told until then.
- *   (B) Who is not told. M3 is complete before its holder releases, and its life stays in REPAIRED
- *       until M3 in a later term. A client that acquires after that release, in this life, finds
+ *   (B) Clients that are not told. M3 is complete before its holder releases, and its life stays in
+ * REPAIRED until M3 in a later term. A client that acquires after that release, in this life, finds
  *       it by M2. Before its first copy is left no holder is told.
  *   (C) A holder that was taken for dead changes nothing by M3: in the next life REPAIRED has to
  *       have another copy; and it does not replace a later term.

@@ -3,7 +3,6 @@
  * Create and free lock tables. After each step that can fail on one rank only, the ranks agree on
  * the result, so that all of them proceed or all return the same code.
  */
-#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/agree.h"
 #include "base/error.h"
 #include "base/mpi_family.h"
 #include "lock/kinds.h"
@@ -40,14 +40,11 @@ int table_mpi_failed(const char *call, int rc)
 static void tell(MPI_Comm comm, int code, int worst)
 {
 	char text[ERROR_LENGTH] = "another rank failed";
-	int rank, first;
+	int first;
 
-	PMPI_Comm_rank(comm, &rank);
-	first = code == worst ? rank : INT_MAX;
-	PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
-	if (first == rank)
+	if (code == worst)
 		snprintf(text, sizeof text, "%s", pawl_error_message());
-	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, comm);
+	first = share_text(comm, code == worst, text, sizeof text);
 	if (code != worst)
 		error_set(worst, "rank %d: %.*s", first, ERROR_LENGTH - 32, text);
 }

@@ -80,19 +80,12 @@ static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
 /* Call f when the communicator's attributes are deleted. *done: it is so already. */
 static int watch(MPI_Comm comm, MPI_Comm_delete_attr_function *f, bool *done)
 {
-	const char *call = "MPI_Comm_create_keyval";
-	int keyval, rc;
+	const char *call;
+	int rc;
 
 	if (*done)
 		return PAWL_SUCCESS;
-	pin_library_of((void *)on_finalize);
-	rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, f, &keyval, NULL);
-	if (rc == MPI_SUCCESS) {
-		call = "MPI_Comm_set_attr";
-		rc = PMPI_Comm_set_attr(comm, keyval, NULL);
-		/* The key lives as long as the attribute. */
-		PMPI_Comm_free_keyval(&keyval);
-	}
+	rc = call_at_end(comm, f, &call);
 	*done = rc == MPI_SUCCESS;
 	if (*done)
 		return PAWL_SUCCESS;

@@ -181,6 +181,7 @@ int call_check_range(const pawl_table *t, uint64_t id, int64_t first, int64_t la
 /* The slot of a range that this thread holds; NULL: *code says why not. */
 struct lock_slot *call_held_range(pawl_table *t, const pawl_range *range, int *code);
 int call_refused_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc);
+int call_failed_range(const pawl_table *t, uint64_t id, const struct client_units *units, int rc);
 /* Begin a request of a lock (units is NULL) or a range, after these checks. timed: its cancellation
  * ends the wait, for kinds with PAWL_CAP_TIMED. */
 int call_request(pawl_table *t, uint64_t lock, int mode, const struct client_units *units,

@@ -14,50 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/layers/layers.h"
-#include "../lock/tap.h"
+#include "layers/layers.h"
+#include "../lock/failing.h"
 
 enum { TURNS = 10, MOST = 200, LOCKS = 4 };
 
-static int calls, left = -1; /* calls so far; how many succeed before one fails, -1: all do */
-static int victim;           /* the rank where it fails */
 static bool started;
 
-static bool fails(void)
-{
-	calls++;
-	return left >= 0 && left-- == 0;
-}
-
-/* Performed, because the call may be collective, and then reported as failed. */
-#define MPI_CALL(name, parameters, arguments)        \
-	int __real_##name parameters;                \
-	int __wrap_##name parameters;                \
-	int __wrap_##name parameters                 \
-	{                                            \
-		int rc = __real_##name arguments;    \
-                                                     \
-		return fails() ? MPI_ERR_OTHER : rc; \
-	}
-
-MPI_CALL(PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
-MPI_CALL(PMPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
-	 (comm, type, key, info, made))
-MPI_CALL(PMPI_Comm_group, (MPI_Comm comm, MPI_Group *group), (comm, group))
-MPI_CALL(PMPI_Group_translate_ranks,
-	 (MPI_Group from, int n, const int ranks[], MPI_Group to, int result[]),
-	 (from, n, ranks, to, result))
 MPI_CALL(PMPI_Group_intersection, (MPI_Group a, MPI_Group b, MPI_Group *both), (a, b, both))
-MPI_CALL(PMPI_Win_get_attr, (MPI_Win win, int key, void *value, int *flag), (win, key, value, flag))
 MPI_CALL(PMPI_Info_create, (MPI_Info * info), (info))
 MPI_CALL(PMPI_Info_dup, (MPI_Info info, MPI_Info *made), (info, made))
-MPI_CALL(PMPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *unit, void *base),
-	 (win, rank, size, unit, base))
 MPI_CALL(PMPI_Type_create_keyval,
 	 (MPI_Type_copy_attr_function * copy, MPI_Type_delete_attr_function *end, int *key,
 	  void *extra),
 	 (copy, end, key, extra))
-MPI_CALL(PMPI_Comm_set_attr, (MPI_Comm comm, int key, void *value), (comm, key, value))
 
 int __real_PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
 				   MPI_Comm_delete_attr_function *end, int *key, void *extra);
@@ -71,44 +41,6 @@ int __wrap_PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
 	if (!started || fails())
 		return MPI_ERR_OTHER;
 	return __real_PMPI_Comm_create_keyval(copy, end, key, extra);
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
-
-/* Let the call after n others fail on the victim. */
-static void begin(int n)
-{
-	left = tap_rank == victim ? n : -1;
-}
-
-/* Whether one has failed there since begin(). Collective. */
-static bool has_failed(int n)
-{
-	int failed = tap_rank == victim && n >= 0 && left < 0;
-
-	left = -1;
-	MPI_Bcast(&failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
-	return failed;
 }
 
 /* ------------------------------------------------------------------------ windows */
@@ -176,7 +108,7 @@ static void add_between_fences(MPI_Win win, const int64_t *word)
  * these are the layer's. */
 static bool count(MPI_Win win, const int64_t *word)
 {
-	const int before = calls;
+	const int before = calls_made;
 	int64_t value;
 	bool ours;
 
@@ -194,35 +126,38 @@ static bool count(MPI_Win win, const int64_t *word)
 	ours = pawl_win_lock_range(win, 0, 0, 7, PAWL_EXCLUSIVE) == MPI_SUCCESS;
 	if (ours)
 		pawl_win_unlock_range(win, 0, 0, 7);
-	expect(calls == before, "%d calls that may fail, by locks", calls - before);
+	expect(calls_made == before, "%d calls that may fail, by locks", calls_made - before);
 	expect_sum(word, win, "turns");
 	expect_sum(word + 1, win, "atomics");
 	return ours;
 }
 
-/* Returns how many calls can fail. Which of the ends of the window's life they fail at: first. */
+/* Returns how many calls can fail: at the creation of a window if first, else at MPI_Win_free. */
 static int windows(bool first, bool locks)
 {
+	const int victim = first ? tap_size - 1 : 0; /* rank 0 keeps what is reported at the end */
 	int n = 0;
 
-	victim = first ? tap_size - 1 : 0; /* rank 0 keeps what is reported at the end */
 	for (bool more = true; more && n < MOST; n += more) {
 		int64_t *word;
 		MPI_Win win;
 		bool ours = !locks;
 
 		now_doing("%s%s, call %d", first ? "create" : "free", locks ? "" : ", no_locks", n);
-		begin(first ? n : -1);
+		if (first)
+			begin(victim, n);
 		win = create(&word, locks);
-		more = has_failed(first ? n : -1);
+		more = first && has_failed(victim);
 		if (locks)
 			ours = count(win, word);
 		else
 			add_between_fences(win, word);
 		expect(more || ours, "without a failure the locks are those of the MPI");
-		begin(first ? -1 : n);
+		if (!first)
+			begin(victim, n);
 		expect(MPI_Win_free(&win) == MPI_SUCCESS, "MPI_Win_free");
-		more = has_failed(first ? -1 : n) || more;
+		if (!first)
+			more = has_failed(victim);
 	}
 	expect(n < MOST, "more than %d calls", n);
 	return n;
@@ -234,6 +169,7 @@ static int tables(void)
 {
 	const struct layer layer = {
 	    .runtime = "a runtime", .words = {"locks", "none", "as many"}, .direct = true};
+	const int victim = tap_size - 1;
 	int n = 0;
 
 	for (bool more = true; more && n < MOST; n += more) {
@@ -241,9 +177,9 @@ static int tables(void)
 		int taken, all;
 
 		now_doing("tables, call %d", n);
-		begin(n);
+		begin(victim, n);
 		taken = layer_take(&layer, MPI_COMM_WORLD, LOCKS, &locks);
-		more = has_failed(n);
+		more = has_failed(victim);
 		MPI_Allreduce(&taken, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 		expect(all == 0 || all == tap_size, "%d processes have locks", all);
 		expect(taken || more, "without a failure there are no locks");
@@ -276,7 +212,6 @@ int main(int argc, char **argv)
 		expect(n > 0 || !locks, "no call can fail");
 		result("it is freed: each of %d calls fails", n);
 	}
-	victim = tap_size - 1;
 	n = tables();
 	expect(n > 4, "only %d calls can fail", n);
 	result("a table of the layers: each of %d calls fails", n);

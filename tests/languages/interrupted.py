@@ -302,6 +302,13 @@ def interrupted(use):
     return time.monotonic() - begin - 0.05
 
 
+def end_soon(waits, late):
+    """Rank 1 has seen waits go on for late seconds at most."""
+    late = comm.bcast(late, root=1)
+    expect(late < SOON, f"a wait goes on for {late:.3f} seconds after a signal")
+    tap.result(f"{waits} end soon after a signal" + " # timed" * (late >= SOON))
+
+
 def waits(kind, of_ranges="citron"):
     """Rank 0 has the lock while rank 1 waits and is interrupted, twice; then both get it."""
     late = 0
@@ -320,9 +327,7 @@ def waits(kind, of_ranges="citron"):
                 pass
             comm.Barrier()
     tap.result(f"{kind}, {of_ranges}: waits that a signal ends leave nothing behind")
-    late = comm.bcast(late, root=1)
-    expect(late < SOON, f"a wait goes on for {late:.3f} seconds after a signal")
-    tap.result(f"{kind}: waits end soon after a signal" + " # timed" * (late >= SOON))
+    end_soon(f"{kind}: waits", late)
 
 
 def waits_of_events(kind):
@@ -350,9 +355,7 @@ def waits_of_events(kind):
         comm.Barrier()
     events.free()
     tap.result(f"{kind}: waits for events that a signal ends leave nothing behind")
-    late = comm.bcast(late, root=1)
-    expect(late < SOON, f"a wait goes on for {late:.3f} seconds after a signal")
-    tap.result(f"{kind}: waits for events end soon after a signal" + " # timed" * (late >= SOON))
+    end_soon(f"{kind}: waits for events", late)
 
 
 def storm(kind):

@@ -36,7 +36,7 @@ static bool told;
 static int note_told(int rc)
 {
 	told = rc == PAWL_RECOVERED;
-	return told ? PAWL_SUCCESS : rc;
+	return has_got(rc) ? PAWL_SUCCESS : rc;
 }
 
 static int acquire_told(uint64_t lock, int mode)

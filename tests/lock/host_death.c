@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "mortal.h"
+#include "tables.h"
 
 enum { MOST_LOCKS = 16, TRIES = 10, LIMIT_S = 30, MOST_EVENTS = 4096 };
 #define BEFORE_S 0.3
@@ -150,7 +151,7 @@ static void check_meetings(void)
 /* Whether a death explains the code. */
 static bool is_fine(int rc, const char *what, const struct section *s)
 {
-	if (rc == PAWL_SUCCESS || rc == PAWL_RECOVERED || rc == PAWL_ERR_LEASE_LOST)
+	if (has_got(rc) || rc == PAWL_ERR_LEASE_LOST)
 		return true;
 	atomic_fetch_add(&here->died, rc == PAWL_ERR_PEER);
 	if (rc != PAWL_ERR_PEER || ranges)

@@ -103,13 +103,12 @@ static int forget(const struct pawl_kind *kind)
 	int rc = has_ranges(kind) ? pawl_range_acquire(table, 0, 0, 9, PAWL_EXCLUSIVE, &range)
 				  : pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE);
 
-	if (rc == PAWL_RECOVERED)
-		rc = PAWL_SUCCESS;
-	if (rc == PAWL_SUCCESS)
-		expect_code(has_ranges(kind) ? pawl_range_abandon(table, &range)
-					     : pawl_lock_abandon(table, 0),
-			    PAWL_SUCCESS, "abandon");
-	return rc;
+	if (!has_got(rc))
+		return rc;
+	expect_code(has_ranges(kind) ? pawl_range_abandon(table, &range)
+				     : pawl_lock_abandon(table, 0),
+		    PAWL_SUCCESS, "abandon");
+	return PAWL_SUCCESS;
 }
 
 /* Memory for one recovery: one rank after the other forgets the lock, until an acquire says that

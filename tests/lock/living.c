@@ -62,7 +62,7 @@ static bool take_one(pawl_table *table, int64_t first, int64_t last)
 	double began = seconds_now(), held;
 
 	refused = pawl_range_acquire(table, 0, first, last, PAWL_EXCLUSIVE, &range);
-	if (refused != PAWL_SUCCESS && refused != PAWL_RECOVERED) /* after a late holder */
+	if (!has_got(refused)) /* after a late holder */
 		return false;
 	began = seconds_now();
 	hold(first, last);

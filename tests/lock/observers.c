@@ -177,6 +177,33 @@ static void percentiles(void)
 	result("percentiles, and a try of a lock that is held");
 }
 
+/* Of two locks, one is told of a recovery: both are held, and for a time. */
+static void recovered(void)
+{
+	const uint64_t locks[] = {0, 1};
+	pawl_table *t;
+	double s = -1;
+
+	setenv("PAWL_LEASE", "100ms", 1);
+	t = create("shiftlock", "PAWL_STATS", "/dev/null");
+	unsetenv("PAWL_LEASE");
+	if (tap_rank == 0) {
+		expect_code(pawl_lock_acquire(t, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
+		expect_code(pawl_lock_abandon(t, 0), PAWL_SUCCESS, "abandon");
+	}
+	meet();
+	if (tap_rank == 1) {
+		expect_code(pawl_lock_acquire_many(t, 2, locks, NULL), PAWL_RECOVERED, "both");
+		expect_code(pawl_lock_release_many(t, 2, locks), PAWL_SUCCESS, "release");
+		expect_code(pawl_table_get_percentile(t, PAWL_TIME_HOLD, 100, &s), PAWL_SUCCESS,
+			    "hold");
+		expect(s < 30, "a hold of %g s", s);
+	}
+	meet();
+	table_close(t);
+	result("holds of several locks, one of which was recovered");
+}
+
 static void names(void)
 {
 	pawl_table *t = create("d-mcs", "PAWL_STATS", "json:" FILE_NAME);
@@ -423,6 +450,7 @@ int main(int argc, char **argv)
 	names();
 	signals();
 	percentiles();
+	recovered();
 	ranges();
 	many_slots();
 	many_holders();

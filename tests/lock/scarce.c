@@ -24,17 +24,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "failing.h"
 #include "tables.h"
 #include "topo/discover.h"
 
 enum { LOCKS = 64, MANY = 48, MOST_ALLOCATIONS = 400 };
 
-/* Allocations of this thread, and how many succeed before one fails; -1: all do. */
-static _Thread_local int allocations, left = -1;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
 char *__real_strdup(const char *text);
 void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 int __real_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set);
@@ -45,39 +40,12 @@ int __real_ftruncate(int fd, off_t length);
 int __real_posix_fallocate(int fd, off_t at, off_t length);
 int __wrap_ftruncate(int fd, off_t length);
 int __wrap_posix_fallocate(int fd, off_t at, off_t length);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set);
 int __wrap_hwloc_topology_load(hwloc_topology_t hw);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *arg);
-
-static bool fails(void)
-{
-	allocations++;
-	if (left < 0 || left-- > 0)
-		return false;
-	errno = ENOMEM;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
 
 char *__wrap_strdup(const char *text)
 {
@@ -112,41 +80,18 @@ int __wrap_hwloc_topology_load(hwloc_topology_t hw)
 	return fails() ? -1 : __real_hwloc_topology_load(hw);
 }
 
-/* Calls of the MPI: performed, because they are collective or because what they return is used, and
- * then reported as failed. */
-#define MPI_CALL(name, parameters, arguments)        \
-	int __real_##name parameters;                \
-	int __wrap_##name parameters;                \
-	int __wrap_##name parameters                 \
-	{                                            \
-		int rc = __real_##name arguments;    \
-                                                     \
-		return fails() ? MPI_ERR_OTHER : rc; \
-	}
-
 MPI_CALL(PMPI_Comm_create_keyval,
 	 (MPI_Comm_copy_attr_function * copy, MPI_Comm_delete_attr_function *end, int *key,
 	  void *extra),
 	 (copy, end, key, extra))
-MPI_CALL(PMPI_Comm_set_attr, (MPI_Comm comm, int key, void *value), (comm, key, value))
-MPI_CALL(PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
 MPI_CALL(PMPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
 	 (comm, color, key, made))
-MPI_CALL(PMPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
-	 (comm, type, key, info, made))
-MPI_CALL(PMPI_Comm_group, (MPI_Comm comm, MPI_Group *group), (comm, group))
-MPI_CALL(PMPI_Group_translate_ranks,
-	 (MPI_Group from, int n, const int ranks[], MPI_Group to, int result[]),
-	 (from, n, ranks, to, result))
 MPI_CALL(PMPI_Win_create,
 	 (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win),
 	 (base, size, unit, info, comm, win))
 MPI_CALL(PMPI_Win_allocate_shared,
 	 (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
 	 (size, unit, info, comm, base, win))
-MPI_CALL(PMPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *unit, void *base),
-	 (win, rank, size, unit, base))
-MPI_CALL(PMPI_Win_get_attr, (MPI_Win win, int key, void *value, int *flag), (win, key, value, flag))
 int __real_PMPI_Win_lock_all(int assertion, MPI_Win win);
 int __wrap_PMPI_Win_lock_all(int assertion, MPI_Win win);
 
@@ -160,22 +105,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *arg)
 {
 	return fails() ? EAGAIN : __real_pthread_create(thread, attributes, start, arg);
-}
-
-/* Let the allocation after n others fail on this rank. */
-static void begin(int victim, int n)
-{
-	left = tap_rank == victim ? n : -1;
-}
-
-/* Whether an allocation has failed on a rank since begin(). */
-static bool has_failed(int victim)
-{
-	int failed = tap_rank == victim && left < 0;
-
-	left = -1;
-	MPI_Bcast(&failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
-	return failed;
 }
 
 /* -------------------------------------------------------------------- creation */
@@ -222,7 +151,7 @@ static bool over_ucx(void)
 /* Each rank uses the locks of all ranks. Only over UCX this allocates. */
 static void use(pawl_table *t, const char *kind)
 {
-	int before = allocations;
+	int before = calls_made;
 	bool ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
 
 	for (uint64_t lock = 0; lock < LOCKS; lock += LOCKS / 8) {
@@ -240,8 +169,8 @@ static void use(pawl_table *t, const char *kind)
 		}
 	}
 	if (!over_ucx())
-		expect(allocations == before, "%d allocations by acquires and releases",
-		       allocations - before);
+		expect(calls_made == before, "%d allocations by acquires and releases",
+		       calls_made - before);
 }
 
 /* Returns the number of allocations that can fail. */

@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "mortal.h"
+#include "tables.h"
 
 enum { RANKS = 4, LOCKS = 2, NOTHING = -1 };
 enum { LEASE_US = 10000, CRASH_S = 60, STOPS = 3 };
@@ -192,7 +193,7 @@ static void enter(int lock, int mode)
 		mode = PAWL_EXCLUSIVE;
 	atomic_store(&me->doing, lock);
 	rc = acquire(lock, mode);
-	if (rc != PAWL_SUCCESS && rc != PAWL_RECOVERED)
+	if (!has_got(rc))
 		wrong("rank %d, acquire: %s: %s", rank, pawl_strerror(rc), pawl_error_message());
 	atomic_store(&me->inside[lock], mode);
 	note_clashes(lock, mode);

@@ -52,9 +52,14 @@ bool expect_code(int got, int wanted, const char *what)
 		      pawl_strerror(wanted), got ? pawl_error_message() : "");
 }
 
+bool has_got(int rc)
+{
+	return rc == PAWL_SUCCESS || rc == PAWL_RECOVERED;
+}
+
 bool expect_held(int got, const char *what)
 {
-	return expect_code(got == PAWL_RECOVERED ? PAWL_SUCCESS : got, PAWL_SUCCESS, what);
+	return expect_code(has_got(got) ? PAWL_SUCCESS : got, PAWL_SUCCESS, what);
 }
 
 bool readers_expire(const struct pawl_kind *kind)

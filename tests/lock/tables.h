@@ -18,7 +18,9 @@ const struct pawl_kind *tap_kind(int *i);
 
 /* As expect(), for a call of Pawl that ought to return a code. */
 bool expect_code(int got, int wanted, const char *what);
-/* The same for an acquire that may be told of a recovery. */
+/* Whether an acquire that returns this code has the lock: it may be told of a recovery. */
+bool has_got(int rc);
+/* expect_code() for an acquire that may be told of a recovery. */
 bool expect_held(int got, const char *what);
 
 /* A loop about a try goes on: the try was refused, and the loop did not begin a long time ago. For

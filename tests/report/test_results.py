@@ -68,7 +68,7 @@ class Data(unittest.TestCase):
             file.write(text)
 
     def test_points_of_results(self):
-        data = simulate.Data()
+        data = simulate.Points()
         found = list(results.parse([LINE]))
         data.points(found, "P: us|clients", "p50", series="the %", x=7)
         data.points(found, "Q", "mean")
@@ -91,6 +91,10 @@ class Data(unittest.TestCase):
         for wrong in ("t\tx", "t\t5\t6", "t"):
             self.write(f"A\t1\ns\t5\n{wrong}\n")
             with self.assertRaisesRegex(BadInput, "figx.tsv, line 3: not"):
+                figures.read(self.path)
+        for series in ("s\t5", "s"):
+            self.write(f"A\n{series}\n")
+            with self.assertRaisesRegex(BadInput, "figx.tsv, line 2: not"):
                 figures.read(self.path)
         self.write("")
         with self.assertRaisesRegex(BadInput, "no data"):

@@ -286,7 +286,7 @@ static int take_range(struct sim_rank *r, const struct draw *d, uint64_t space, 
 						       : place == 2 ? units + units / 8
 								    : 4 * units);
 
-	/* Only who has the whole space can repair it. */
+	/* Only a rank that has the whole space can repair it. */
 	if (r->told && sim_below(&r->random, 2))
 		return sim_acquire_range(r, space, 0, PAWL_RANGE_END, mode, how, ns);
 	return sim_acquire_range(r, space, first, first + (int64_t)sim_below(&r->random, length),

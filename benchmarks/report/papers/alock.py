@@ -3,15 +3,15 @@
 one lock on one node. Ranks are the paper's threads, on one node or on 20."""
 from __future__ import annotations
 
-from ..simulate import Data, Simulator
+from ..simulate import Points, Simulator
 
 MACHINE = "cloudlab-cx3-20nodes"
 LOCKS = "--lock=alock,rdma-mcs,rdma-spin"
 ON_ONE_NODE = ("-o", "topology=core:16", "--iterations=2000")
 
 
-def figure(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for ranks in (1, 2, 4, 8, 16):
         data.points(sim.run(MACHINE, ranks, [LOCKS, "--locks=1000", *ON_ONE_NODE]),
                     "1: one node, 1000 locks: acquires a second", "throughput")

@@ -8,7 +8,7 @@ of the machine.
 from __future__ import annotations
 
 from ..results import Result
-from ..simulate import Data, Simulator
+from ..simulate import Points, Simulator
 
 MACHINE = "cx6-4nodes"
 UNITS = 16777216
@@ -33,8 +33,8 @@ def segments(sim: Simulator, clients: int, size: int, *options: str) -> list[Res
                f"segment_units={size}", "-o", f"segments={UNITS // size}", *options)
 
 
-def figure_6(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_6(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for clients in (3, 12, 48, 96, 192):
         for length in (1, 16, 256):
             of_length = f"--length={length}"
@@ -53,7 +53,7 @@ def figure_6(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def add_by_length(data: Data, results: list[Result], clients: int, series: str) -> None:
+def add_by_length(data: Points, results: list[Result], clients: int, series: str) -> None:
     """Of mixed lengths, the acquires a second of each."""
     for r in results:
         data.add("7: all, acquires a second|clients", series, clients, r.throughput)
@@ -63,8 +63,8 @@ def add_by_length(data: Data, results: list[Result], clients: int, series: str) 
                      count / r.seconds)
 
 
-def figure_7(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_7(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for clients in (63, 129, 192):
         for r in ask(sim, clients, CITRON_AND_SERVERS, turns(clients, 10000)):
             add_by_length(data, [r], clients, r.lock)
@@ -74,8 +74,8 @@ def figure_7(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_9(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_9(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for skew in (0, 0.3, 0.5, 0.7, 0.9, 0.99):
         for length in (16, 256):
             for path in ("yes", "no"):
@@ -89,9 +89,9 @@ def figure_9(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_10(sim: Simulator, quick: bool) -> Data:
+def figure_10(sim: Simulator, quick: bool) -> Points:
     """Acquires a second in parts of the time, which is in ms."""
-    data = Data()
+    data = Points()
     for series, options in (
             ("from 1024, by call each 10 ms", ("--space=1024", "-o", "growth=call")),
             ("from 1024, by a client that needs it", ("--space=1024",)),
@@ -104,10 +104,10 @@ def figure_10(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_11(sim: Simulator, quick: bool) -> Data:
+def figure_11(sim: Simulator, quick: bool) -> Points:
     """Computed, by a program that needs an MPI but no job. A pair of ranges that has a false
     conflict: all k of one length."""
-    data = Data()
+    data = Points()
     found = sim.execute([
         sim.build.program("benchmarks/pawl-bench"), "--bench=falseconflict", "--iterations=11000",
         "--seconds=3600", "--no-verify", "--repetitions=1", "--timeout=0", "--json",
@@ -119,9 +119,9 @@ def figure_11(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_12(sim: Simulator, quick: bool) -> Data:
+def figure_12(sim: Simulator, quick: bool) -> Points:
     """Of it: the requests that met others, at their arrival."""
-    data = Data()
+    data = Points()
     for clients in (3, 12, 24, 48, 96, 192):
         found = ask(sim, clients, "--lock=citron", turns(clients, 20000))
         data.points(found, "12: aborts an acquire|clients", "aborts", x=clients)

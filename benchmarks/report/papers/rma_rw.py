@@ -2,7 +2,7 @@
 """The figures of the RMA-RW paper (HPDC'16), section 5: 16 ranks a node, up to 64 nodes."""
 from __future__ import annotations
 
-from ..simulate import Data, Simulator
+from ..simulate import Points, Simulator
 
 MACHINE = "xc30-aries"
 ALL_RANKS = (8, 16, 32, 64, 128, 256, 512, 1024)
@@ -22,8 +22,8 @@ def up_to(ranks: tuple[int, ...], quick: bool) -> list[int]:
     return [n for n in ranks if not quick or n <= QUICK]
 
 
-def figure_3(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_3(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for ranks in up_to(ALL_RANKS, quick):
         for bench in ("ecsb", "sob", "wcsb", "warb"):
             found = sim.run(MACHINE, ranks, [f"--bench={bench}", MUTEXES])
@@ -33,8 +33,8 @@ def figure_3(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_4(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_4(sim: Simulator, quick: bool) -> Points:
+    data = Points()
 
     def rma_rw(ranks: int, fw: float, *options: str, length=SHORT):
         return sim.run(MACHINE, ranks, ["--lock=rma-rw", f"--fw={fw:g}", *length, *options])
@@ -61,8 +61,8 @@ def figure_4(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_5(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_5(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for ranks in up_to(ALL_RANKS, quick):
         for fw in (0.2, 2, 5):
             options = [READERS, f"--fw={fw:g}", *LONG]
@@ -75,8 +75,8 @@ def figure_5(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_6(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_6(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for ranks in up_to(ALL_RANKS, quick):
         if ranks > 256:
             continue

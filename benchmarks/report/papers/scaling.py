@@ -3,7 +3,7 @@
 ranks."""
 from __future__ import annotations
 
-from ..simulate import Data, Simulator
+from ..simulate import Points, Simulator
 
 MACHINE = "fat-tree-64nodes"
 A_NODE = 16
@@ -13,8 +13,8 @@ WRITERS = ("d-mcs", "rma-mcs", "rma-rw", "alock", "shiftlock", "mgl")
 SHARERS = ("rma-rw", "shiftlock", "mgl", "d-mcs")
 
 
-def figure(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for nodes in NODES:
         if quick and nodes > QUICK:
             continue

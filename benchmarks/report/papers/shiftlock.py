@@ -9,7 +9,7 @@ million locks, because ten million take ten times as long to set up.
 from __future__ import annotations
 
 from ..results import Result
-from ..simulate import Data, Simulator
+from ..simulate import Points, Simulator
 
 MACHINE = "cx5-6nodes"
 COSTLY_PUTS = "cx5-costly-puts"
@@ -41,9 +41,9 @@ def both(sim: Simulator, mix: str, zipf: float) -> list[Result]:
             + serve(sim, 240, MILLION, *law, *BACKOFF, "--iterations=10", f"--seconds={seconds}"))
 
 
-def figure_4(sim: Simulator, quick: bool) -> Data:
+def figure_4(sim: Simulator, quick: bool) -> Points:
     """Figures 4, 5 and 6 are of the same runs."""
-    data = Data()
+    data = Points()
     for mix in MIXES:
         for law, zipf in (("Unif.", 0), ("Zipf.", 0.99)):
             if (mix, law) == ("RO", "Unif."):
@@ -64,9 +64,9 @@ def figure_4(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_4_costly(sim: Simulator, quick: bool) -> Data:
+def figure_4_costly(sim: Simulator, quick: bool) -> Points:
     """Figure 4 where a put costs what a message costs in the paper."""
-    data = Data()
+    data = Points()
     for mix in ("WI", "RI"):
         found = serve(sim, 240, MILLION, SWIFT, "--iterations=150", f"--fw={MIXES[mix]}", SKEWED,
                       machine=COSTLY_PUTS)
@@ -75,8 +75,8 @@ def figure_4_costly(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_7(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_7(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for n in (1000, 10000, 100000, MILLION):
         found = serve(sim, 240, n, SWIFT, "--iterations=300", "--fw=50", SKEWED)
         data.points(found, "7: WI, acquires a second|locks", "throughput", x=n)
@@ -84,8 +84,8 @@ def figure_7(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_8(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_8(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for clients in (20, 40, 80, 160, 240):
         for mix in ("WI", "RI"):
             found = serve(sim, clients, MILLION, SWIFT, "--iterations=150", f"--fw={MIXES[mix]}",
@@ -95,8 +95,8 @@ def figure_8(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_9(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_9(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for clients in (40, 80, 120, 240):
         for mix in ("WI", "RI"):
             for skew in (0, 0.8, 0.9, 0.99):
@@ -107,10 +107,10 @@ def figure_9(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_12(sim: Simulator, quick: bool) -> Data:
+def figure_12(sim: Simulator, quick: bool) -> Points:
     """The largest value of the option stands for the paper's infinity: there are never that many
     writers in a row."""
-    data = Data()
+    data = Points()
     for n in (1, 2, 4, 8, 16, 32, 64, 32767):
         found = serve(sim, 240, MILLION, "--lock=shiftlock", "--iterations=300", "--fw=50", SKEWED,
                       "-o", f"t_w={n}")
@@ -120,8 +120,8 @@ def figure_12(sim: Simulator, quick: bool) -> Data:
     return data
 
 
-def figure_13(sim: Simulator, quick: bool) -> Data:
-    data = Data()
+def figure_13(sim: Simulator, quick: bool) -> Points:
+    data = Points()
     for p in ("1e-5", "1e-4", "1e-3", "1e-2"):
         data.points(serve(sim, 240, MILLION, "--lock=shiftlock,dslr", "--seconds=0.06", "--fw=50",
                           SKEWED, f"--fail={p}", "-o", "lease=10000", "-o", "recoveries=100000"),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/agree.h"
+#include "base/ranks.h"
 #include "dropin/atomics/atomics.h"
 
 _Atomic(int) atomics_windows;
@@ -15,30 +16,25 @@ _Atomic(int) atomics_windows;
 /* What some processes have and others lack (a communicator, a window) cannot be freed: that waits
  * for all. */
 
-static bool on_one_node(const struct atomics *a)
+static const char no_communicator[] = "the MPI has no communicator more for some process";
+
+/* Why they are not, or it is not known; else NULL. */
+static const char *not_on_one_node(const struct atomics *a)
 {
 	MPI_Comm node;
 	int n = 0;
 
 	if (!all_agree(a->comm, PMPI_Comm_split_type(a->comm, MPI_COMM_TYPE_SHARED, 0,
 						     MPI_INFO_NULL, &node) == MPI_SUCCESS))
-		return false;
+		return no_communicator;
 	PMPI_Comm_size(node, &n);
 	PMPI_Comm_free(&node);
-	return n == a->size;
-}
-
-static void *attribute(MPI_Win win, int key)
-{
-	void *value;
-	int flag = 0;
-
-	return PMPI_Win_get_attr(win, key, &value, &flag) == MPI_SUCCESS && flag ? value : NULL;
+	return n == a->size ? NULL : "its processes are on several nodes";
 }
 
 static bool is_unified(MPI_Win win)
 {
-	const int *model = attribute(win, MPI_WIN_MODEL);
+	const int *model = window_attribute(win, MPI_WIN_MODEL);
 
 	return model && *model == MPI_WIN_UNIFIED;
 }
@@ -78,7 +74,7 @@ static bool allocate(struct window *w, struct atomics *a, MPI_Info info, void *b
 		     MPI_Win *handle)
 {
 	const MPI_Aint size = a->target[a->rank].exposed->size;
-	const int *unit = attribute(*handle, MPI_WIN_DISP_UNIT);
+	const int *unit = window_attribute(*handle, MPI_WIN_DISP_UNIT);
 	MPI_Win fresh = MPI_WIN_NULL;
 	MPI_Info more = MPI_INFO_NULL;
 	void *memory;
@@ -130,19 +126,21 @@ static bool find_targets(const struct window *w, struct atomics *a)
 static const char *provide(struct window *w, struct atomics *a, MPI_Info info, void *base,
 			   MPI_Win *handle)
 {
-	const int *known = attribute(*handle, MPI_WIN_CREATE_FLAVOR);
+	const int *known = window_attribute(*handle, MPI_WIN_CREATE_FLAVOR);
 	const int flavor = known ? *known : MPI_WIN_FLAVOR_CREATE;
-	const MPI_Aint *bytes = attribute(*handle, MPI_WIN_SIZE);
+	const MPI_Aint *bytes = window_attribute(*handle, MPI_WIN_SIZE);
 	const bool mapped =
 	    flavor == MPI_WIN_FLAVOR_SHARED || (flavor == MPI_WIN_FLAVOR_ALLOCATE && base);
+	const char *why;
 
 	if (!all_agree(a->comm, known && (bytes || !mapped)))
 		return "the MPI does not tell the size of a window";
 	if (!mapped)
 		return "other processes cannot map memory that the program brings; windows of"
 		       " MPI_Win_allocate and MPI_Win_allocate_shared can have Pawl's";
-	if (!on_one_node(a))
-		return "its processes are on several nodes";
+	why = not_on_one_node(a);
+	if (why)
+		return why;
 	if (!share(a, *bytes))
 		return "the MPI cannot give its processes a shared window more";
 	if (flavor == MPI_WIN_FLAVOR_ALLOCATE && !allocate(w, a, info, base, handle))
@@ -158,8 +156,7 @@ static void atomics_free(struct atomics *a)
 		return;
 	if (a->own != MPI_WIN_NULL)
 		next_mpi.Win_free(&a->own);
-	if (a->group != MPI_GROUP_NULL)
-		PMPI_Group_free(&a->group);
+	group_free(&a->group);
 	if (a->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&a->comm);
 	free(a->starts);
@@ -182,7 +179,7 @@ static struct atomics *atomics_new(const struct window *w, MPI_Comm comm)
 	a->own = MPI_WIN_NULL;
 	a->comm = MPI_COMM_NULL;
 	a->group = MPI_GROUP_NULL;
-	if (w && a->starts && a->groups && types_begin())
+	if (w && a->starts && a->groups)
 		return a;
 	atomics_free(a);
 	return NULL;
@@ -203,11 +200,14 @@ static bool duplicate(struct atomics *a, MPI_Comm comm)
 void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
 {
 	struct atomics *a = atomics_new(w, comm);
-	const char *why = "a process is out of memory";
+	const char *why;
 
-	if (all_agree(comm, a != NULL))
-		why = duplicate(a, comm) ? provide(w, a, info, base, handle)
-					 : "the MPI has no communicator more for some process";
+	if (!all_agree(comm, types_begin()))
+		why = "the MPI has no attribute of datatypes more for some process";
+	else if (!all_agree(comm, a != NULL))
+		why = "a process is out of memory";
+	else
+		why = duplicate(a, comm) ? provide(w, a, info, base, handle) : no_communicator;
 	if (!why) {
 		a->crowded = w->pool && w->pool->crowded;
 		w->atomics = a;

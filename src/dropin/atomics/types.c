@@ -79,6 +79,7 @@ bool types_begin(void)
 	const MPI_Datatype naturals[] = {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT,     MPI_UNSIGNED,
 					 MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,
 					 MPI_UINT16_T,      MPI_UINT32_T,           MPI_UINT64_T};
+	bool done;
 
 	pthread_mutex_lock(&lock);
 	if (!has_key) {
@@ -92,8 +93,9 @@ bool types_begin(void)
 		has_key = PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &key, NULL) ==
 			  MPI_SUCCESS;
 	}
+	done = has_key;
 	pthread_mutex_unlock(&lock);
-	return has_key;
+	return done;
 }
 
 /* ---------------------------------------------------------- derived types */

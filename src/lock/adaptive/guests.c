@@ -29,8 +29,8 @@
  * it makes STATUS RELIED_ON by a compare-and-swap; then it sets RELIES, and the guest goes the way
  * above. If it finds that this guest has left, it goes on as if it had asked after that: it gets W,
  * as in Q4. It does not wait for a section: a guest is soon VISITING, and a posted release arrives.
- * It does not look at its deadline before it knows which of both holds, or its place
- * in the queue would have no owner. Tables of more than MOST_POSTING nodes do not post.
+ * It does not look at its deadline before it knows which of both holds, since nobody would pass on
+ * its place in the queue. Tables of more than MOST_POSTING nodes do not post.
  *
  * ASKS that are older than the root's stay at the node are taken for dealt with (D1) before W
  * becomes IDLE: ACKS becomes equal to ASKS, by a compare-and-swap, after a look at NEXT.

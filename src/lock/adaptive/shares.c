@@ -285,7 +285,7 @@ void share_note_reuse(struct lock_slot *slot, int64_t uses, bool only)
 
 	rma_get(&slot->client, w, &r);
 	reuse = only ? (uint64_t)uses * REUSE_UNIT : next_reuse(reuse_of(r), (uint64_t)uses);
-	/* If R has changed meanwhile, one reuse is not counted. */
+	/* If R has changed meanwhile, these uses are not counted. */
 	rma_cas(&slot->client, w, r, with_reuse(r, reuse), &old);
 }
 

@@ -29,11 +29,10 @@ enum { HEAD_LOOKS = 0, HEAD_NOW = 1, HEAD_HAS_PLACE = 2 };
 /* Lines at the ranks that have the home's place in their nodes. */
 static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants *k)
 {
-	const struct topo_level *l = &s->topo->level[k->node_level - 1];
 	int least = s->topo->nranks, most = 1;
 
 	for (int j = 0; j < k->nodes; j++) {
-		int size = l->first[j + 1] - l->first[j];
+		int size = topo_size(s->topo, k->node_level, j);
 
 		least = size < least ? size : least;
 		most = size > most ? size : most;
@@ -45,11 +44,11 @@ static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants
 /* Whether W has room for the clients of each node. */
 static bool counts_clients(const struct lock_setup *s, int node_level, char *err, size_t errlen)
 {
-	const struct topo_level *nodes = node_level ? &s->topo->level[node_level - 1] : NULL;
+	int nodes = node_level ? s->topo->level[node_level - 1].count : 0;
 	uint64_t ranks = (uint64_t)s->topo->nranks, each = s->clients / ranks;
 
-	for (int j = 0; nodes && j < nodes->count; j++)
-		if ((uint64_t)(nodes->first[j + 1] - nodes->first[j]) * each > MOST_CLIENTS)
+	for (int j = 0; j < nodes; j++)
+		if ((uint64_t)topo_size(s->topo, node_level, j) * each > MOST_CLIENTS)
 			return lock_counts_clients(s, MOST_CLIENTS, err, errlen);
 	return nodes || each <= MOST_CLIENTS || lock_counts_clients(s, MOST_CLIENTS, err, errlen);
 }
@@ -241,7 +240,7 @@ static int leave_place(const struct lock_setup *s, struct lock_slot *slot, enum 
 	return pass_head(s, slot, code);
 }
 
-/* H1 and H2, or A1 and A2. */
+/* H1 and H2, or A1 and A2, of a client that is not exclusive. */
 static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_head, enum near *n)
 {
 	bool counted;
@@ -251,7 +250,7 @@ static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_hea
 		return true;
 	if (counted)
 		leave_take_back(s, slot);
-	return is_exclusive(slot) ? near_take_handed(slot, is_head) : near_join(s, slot, is_head);
+	return near_join(s, slot, is_head);
 }
 
 /* The client is the head of the queue of its node, which needs the lock from others. */
@@ -281,7 +280,7 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t t
 	if (told != HEAD_NOW && !cached_is_alone(s) && nodes_take_place(slot)) /* D1 */
 		return get_from_nodes(s, slot, true);
 	for (;;) {
-		if (take_handed(s, slot, true) || (!is_exclusive(slot) && near_join(s, slot, true)))
+		if (take_handed(s, slot, true) || near_join(s, slot, true))
 			return pass_head(s, slot, PAWL_SUCCESS);
 		if (misses(s, slot, near_get(slot), refused)) {
 			if (!stop_awaiting(slot))
@@ -317,7 +316,7 @@ static int enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 		if (n == NEAR_WAIT || slot_is_late(slot))
 			return PAWL_ERR_TIMEOUT;
 		if (!mcs_try_enter(slot, RMA_NODE, queue(slot))) { /* A5 */
-			bool has_place = !cached_is_alone(s) && nodes_take_place(slot);
+			bool has_place = nodes_take_place(slot);
 
 			if (has_place || misses(s, slot, near_get(slot), false))
 				return get_from_nodes(s, slot, has_place);
@@ -395,8 +394,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 		own->looks = true;
 		if (counted)
 			leave_take_back(s, slot);
-		if (take_handed(s, slot, false) ||
-		    (!is_exclusive(slot) && near_join(s, slot, false)))
+		if (take_handed(s, slot, false) || near_join(s, slot, false))
 			return PAWL_SUCCESS;
 	} while (n == NEAR_MISS && (first_is_news(s, slot) || (await_mode(slot, &late) && !late)));
 	if (late)
@@ -418,7 +416,7 @@ static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 	if (counted)
 		leave_take_back(s, slot);
 	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(s, slot, &tail, &dir) ||
-	    !recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail))
+	    !recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail, dir))
 		return pass_head(s, slot, PAWL_ERR_BUSY);
 	if (!tail)
 		dir = first_dir_of_tail(s, slot, tail); /* after the swap (F3) */
@@ -493,7 +491,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 	const struct cached_constants *k = s->state;
 
 	for (int j = 0; j < k->nodes; j++)
-		line_of(s, m, lock, j)[LINE_NOTES / 8] = NUMBERS - 2;
+		line_of(s, m, lock, j)[LINE_NOTES / 8] = NUMBER - 1;
 }
 
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,

@@ -85,13 +85,14 @@ enum {
 	NUMBER_SHIFT = 29,
 	NUMBER_BITS = 34
 };
-#define NUMBERS (INT64_C(1) << NUMBER_BITS)
-/* In NOTES, above the number: the node's turn in the queue of nodes. */
+/* In NOTES, the number; above it, the node's turn in the queue of nodes. */
 enum { TURN_BITS = 28 };
-#define TURNS (INT64_C(1) << TURN_BITS)
+#define NUMBER ((INT64_C(1) << NUMBER_BITS) - 1)
+#define TURN (((INT64_C(1) << TURN_BITS) - 1) << NUMBER_BITS)
 /* In NOTES: the node's place in the queue of nodes is for the next head of its own queue. */
 #define LEFT (INT64_C(1) << 62)
 _Static_assert(NUMBER_SHIFT + NUMBER_BITS <= 63, "a MODE is never negative");
+_Static_assert(NUMBER_BITS + TURN_BITS <= 62, "the fields of NOTES do not overlap");
 #define MODE_MASK INT64_C(3)
 /* In ACK, above node and number of a MODE; above a node that asks for a client ahead. */
 #define ACKNOWLEDGED (INT64_C(1) << 62)
@@ -110,7 +111,7 @@ enum { WAITING = 1, ABANDONED = 2, PASSED = 3 };
 #define FREE (INT64_C(1) << 61)
 #define TAIL_SHARED (INT64_C(1) << 2)
 #define TAIL_OWNED (INT64_C(1) << 60)
-enum { TAIL_NODE_SHIFT = 2 };
+enum { TAIL_PLACE_SHIFT = 2 };
 
 /* What locks are at first (first.h): FIRST_OWNED: the home's node has X. FIRST_NONE: nobody caches
  * it. FIRST_SHARED: all nodes have S. */
@@ -197,7 +198,7 @@ static inline int cached_line(const struct lock_setup *s, uint64_t lock, int hom
 		return topo_tail_rank(s->topo, k->node_level, node, lock);
 	}
 	l = &s->topo->level[k->node_level - 1];
-	size = l->first[node + 1] - l->first[node];
+	size = topo_size(s->topo, k->node_level, node);
 	place = s->topo->place[home];
 	*line = (uint64_t)(topo_element(s->topo, home, k->node_level) * k->wraps + place / size) *
 		    s->block +

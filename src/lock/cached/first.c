@@ -4,7 +4,6 @@
 #include "lock/cached/first.h"
 
 enum { FIELD_BITS = 20, WRITES_SHIFT = 20, AWAY_SHIFT = 40, DECIDED_SHIFT = 60 };
-enum { AGAIN = 4 }; /* for a decision that another client is about to write */
 
 static int64_t field(int64_t vote, int shift)
 {
@@ -43,8 +42,7 @@ static void ask(const struct lock_setup *s, struct lock_slot *slot, int64_t more
 		add(s, slot, (int64_t)f << DECIDED_SHIFT);
 		own->first = (int8_t)f;
 	} else {
-		for (int i = 0; f != FIRST_UNKNOWN && !(vote >> DECIDED_SHIFT) && i < AGAIN; i++)
-			vote = add(s, slot, 0);
+		/* None, if another client is about to add it. */
 		own->first = (int8_t)(vote >> DECIDED_SHIFT);
 	}
 }
@@ -53,7 +51,7 @@ bool first_is_news(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
 
-	if (cached_is_alone(s) || own->first != FIRST_UNKNOWN ||
+	if (own->first != FIRST_UNKNOWN ||
 	    (own->home == own->me ? rma_peek_ordered(&slot->client, own->tail)
 				  : cached_look(slot, LINE_MODE)) != 0)
 		return false;

@@ -45,8 +45,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	if (!dir_is_empty(*dir) && !FAULT(cached_promise))
 		modes_write(s, slot, *dir, (struct modes){.mode = MODE_N});
 	if (policy_has_asked(*dir) && !dir_has(*dir, cached_home(slot)))
-		modes_write(s, slot, dir_owned(0, cached_home(slot)),
-			    (struct modes){.mode = MODE_N});
+		modes_write_at(s, slot, cached_home(slot), (struct modes){.mode = MODE_N});
 	*dir = policy_note_asked(policy_note_end(*dir), false);
 	if (has_next) {
 		*dir = dir_none(*dir);
@@ -90,11 +89,9 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 	/* A node that is granted the lock recalls it only after that, and finds W free. */
 	if (next)
 		return nodes_grant(s, slot, next, dir, posts);
-	if (!s->posts)
-		return FAULT(cached_late) ? PAWL_SUCCESS : near_acknowledge(s, slot, WRITER, posts);
 	if (!FAULT(cached_late))
 		near_acknowledge(s, slot, WRITER, false);
-	return nodes_end(slot, left, dir, posts);
+	return nodes_end(s, slot, left, dir, posts);
 }
 
 /* S3: the last sharer of a node that keeps the queue leaves as an exclusive holder does. */

@@ -3,20 +3,36 @@
  */
 #include "lock/cached/modes.h"
 
-void modes_number(struct lock_slot *slot)
+int64_t modes_notes(struct lock_slot *slot)
+{
+	return rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
+}
+
+void modes_note(struct lock_slot *slot, int64_t fields, int64_t value)
 {
 	struct rma_word notes = cached_word(slot, LINE_NOTES);
-	int64_t number = rma_peek(&slot->client, notes);
+	int64_t old, new, seen;
 
-	rma_poke(&slot->client, notes,
-		 (number & ~(NUMBERS - 1)) | ((number & (NUMBERS - 1)) + 1) % (NUMBERS - 1));
+	do {
+		old = modes_notes(slot);
+		new = (old & ~fields) | (value & fields);
+		if (FAULT(cached_notes)) {
+			rma_poke(&slot->client, notes, new);
+			return;
+		}
+		rma_cas(&slot->client, notes, old, new, &seen);
+	} while (seen != old);
+}
+
+void modes_number(struct lock_slot *slot)
+{
+	modes_note(slot, NUMBER, ((modes_notes(slot) & NUMBER) + 1) % NUMBER);
 }
 
 static int64_t value(struct lock_slot *slot, struct modes m)
 {
 	/* Never 0, which is the MODE of a lock that is as at first. */
-	int64_t number =
-	    1 + (rma_peek(&slot->client, cached_word(slot, LINE_NOTES)) & (NUMBERS - 1));
+	int64_t number = 1 + (modes_notes(slot) & NUMBER);
 
 	return (int64_t)m.mode | (int64_t)m.back << BACK_SHIFT | (m.want ? WANT : 0) |
 	       (int64_t)m.ahead << AHEAD_SHIFT | (int64_t)m.to << TO_SHIFT |
@@ -46,16 +62,25 @@ void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back)
 	store(slot, value(slot, (struct modes){.mode = mode, .back = back}));
 }
 
+void modes_put_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m)
+{
+	if (node == cached_me(slot))
+		store(slot, value(slot, m));
+	else
+		rma_put(&slot->client, cached_word_at(s, slot, node, LINE_MODE), value(slot, m));
+}
+
+void modes_flush_at(const struct lock_setup *s, struct lock_slot *slot, int node)
+{
+	/* Orders the put before the look at W; pairs with H2. */
+	if (node != cached_me(slot))
+		rma_flush(&slot->client, cached_word_at(s, slot, node, LINE_MODE));
+}
+
 void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m)
 {
-	struct rma_word mode = cached_word_at(s, slot, node, LINE_MODE);
-
-	if (node == cached_me(slot)) {
-		store(slot, value(slot, m));
-		return;
-	}
-	rma_put(&slot->client, mode, value(slot, m));
-	rma_flush(&slot->client, mode); /* orders the put before the look at W; pairs with H2 */
+	modes_put_at(s, slot, node, m);
+	modes_flush_at(s, slot, node);
 }
 
 void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m)

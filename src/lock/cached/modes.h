@@ -5,6 +5,12 @@
 
 #include "lock/cached/near.h"
 
+/* NOTES, which has the number of the node's last recall, less 1, its turn, and LEFT. */
+int64_t modes_notes(struct lock_slot *slot);
+/* NOTES gets these fields of the value. The head of the queue of nodes changes the number, the head
+ * of QUEUE the others. These are two clients where one that has freed W passes over an abandoned
+ * place (D3); so each leaves the other's fields as they are. */
+void modes_note(struct lock_slot *slot, int64_t fields, int64_t value);
 /* A new number, for the values of MODE that this node writes from here on. */
 void modes_number(struct lock_slot *slot);
 /* What acknowledges a recall by this node under its present number. */
@@ -19,6 +25,9 @@ struct modes {
 void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m);
 /* The same at one node. */
 void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m);
+/* The same in two steps, for several nodes. */
+void modes_put_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m);
+void modes_flush_at(const struct lock_setup *s, struct lock_slot *slot, int node);
 /* The same at the own node, a mode that is not recalled. */
 void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back);
 /* L3: the nodes have again what they have been promised. Returns the directory. */

@@ -27,12 +27,16 @@ static bool may_pass(int64_t w)
 	return (w & PASSES) >> PASSES_SHIFT < MOST_PASSES;
 }
 
+/* Whether a holder in W excludes the client, or a head that waits for the own node. */
+static bool is_held(const struct lock_slot *slot, int64_t w, bool is_head)
+{
+	return (w & near_others(slot)) || ((w & STRICT) && !is_head);
+}
+
 /* Whether W excludes the client, which is not counted in it. */
 static bool excludes(const struct lock_slot *slot, int64_t w, bool is_head)
 {
-	if ((w & near_others(slot)) || ((w & STRICT) && !is_head))
-		return true;
-	return (w & AWAITED) && !is_head && !may_pass(w);
+	return is_held(slot, w, is_head) || ((w & AWAITED) && !is_head && !may_pass(w));
 }
 
 /* W with one more holder. */
@@ -100,9 +104,10 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 	if (n != NEAR_IN)
 		return n;
 	/* Only a sum finds what excludes it. */
-	if (w & ((near_others(slot) | STRICT) & ~(is_head ? STRICT : 0)))
+	if (is_held(slot, w, is_head))
 		return NEAR_WAIT;
-	if ((w & AWAITED) && !is_head && !is_exclusive(slot) && !own->looks && !passes(slot))
+	/* A swap has counted the pass. */
+	if ((w & AWAITED) && !is_head && slot->mode == PAWL_SHARED && !own->looks && !passes(slot))
 		return NEAR_WAIT;
 	return FAULT(cached_order) || cached_admits(s, slot) ? NEAR_IN : NEAR_MISS;
 }
@@ -146,14 +151,15 @@ bool near_take_handed(struct lock_slot *slot, bool is_head)
 
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 {
-	int64_t w, one = near_one(slot);
+	int64_t w, rest;
 
 	do {
 		w = near_get(slot);
 		if (!(w & KEEPS) || !(w & READERS) || (w & near_others(slot)) ||
 		    !policy_stays(s, w) || (!is_head && !may_pass(w)))
 			return false;
-	} while (!near_swap(slot, w, (is_head ? w & ~HEADS : w + PASS) + one + USE));
+		rest = is_head ? w & ~HEADS : w & AWAITED ? w + PASS : w;
+	} while (!near_swap(slot, w, rest + near_one(slot) + USE));
 	return true;
 }
 
@@ -183,8 +189,5 @@ int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t
 	}
 	ack = cached_word_at(s, slot, head, LINE_ACK);
 	rma_put(&slot->client, ack, value);
-	if (posts && s->posts && rma_post(&slot->client, ack))
-		return LOCK_LEFT;
-	rma_flush(&slot->client, ack); /* orders it before the return; pairs with C3 */
-	return PAWL_SUCCESS;
+	return near_end(s, slot, ack, posts);
 }

@@ -54,6 +54,17 @@ enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *c
 bool near_take_handed(struct lock_slot *slot, bool is_head);
 /* S3: count oneself in beside sharers for which the node keeps the queue of nodes. */
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
+/* Complete an operation whose answer decides nothing; LOCK_LEFT only if it may post. */
+RMA_INLINE int near_end(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w,
+			bool posts)
+{
+	if (posts)
+		return lock_end_release(s, slot, w);
+	/* Orders the put or swap before the return; pairs with C3, Q4. */
+	rma_flush(&slot->client, w);
+	return PAWL_SUCCESS;
+}
+
 /* R2 to R4, by a client that has taken this back: acknowledge a recall, if no holder is in its way.
  * PAWL_SUCCESS; LOCK_LEFT only if it may post. */
 int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts);

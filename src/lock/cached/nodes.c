@@ -22,8 +22,7 @@ static int next_offset(int64_t place)
 
 static int64_t my_place(struct lock_slot *slot)
 {
-	int64_t notes = rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
-	int64_t turn = (notes >> NUMBER_BITS) & (TURNS - 1);
+	int64_t turn = (modes_notes(slot) & TURN) >> NUMBER_BITS;
 
 	return (turn << NODE_BITS) | (cached_me(slot) + 1);
 }
@@ -52,12 +51,10 @@ static int64_t swap_status(struct lock_slot *slot, struct rma_word status, int64
 
 bool nodes_take_place(struct lock_slot *slot)
 {
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
-	int64_t value = rma_peek(&slot->client, notes);
-
-	if (value & LEFT)
-		rma_poke(&slot->client, notes, value & ~LEFT);
-	return (value & LEFT) != 0;
+	if (!(modes_notes(slot) & LEFT))
+		return false;
+	modes_note(slot, LEFT, 0);
+	return true;
 }
 
 bool nodes_abandon(struct lock_slot *slot, int64_t *dir)
@@ -74,19 +71,17 @@ bool nodes_abandon(struct lock_slot *slot, int64_t *dir)
 
 void nodes_leave_place(struct lock_slot *slot, bool has, int64_t dir)
 {
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
-
 	if (has)
 		rma_poke(&slot->client, cached_word(slot, LINE_STATUS), dir | GRANT);
-	rma_poke(&slot->client, notes, rma_peek(&slot->client, notes) | LEFT);
+	modes_note(slot, LEFT, LEFT);
 }
 
 void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct cached_constants *k = s->state;
 	struct rma_client *c = &slot->client;
-	int64_t *mode = lock_scratch(slot), head;
-	struct rma_word ack = cached_word(slot, LINE_ACK);
+	int64_t *mode = lock_scratch(slot), head, told = -1;
+	struct rma_word ack;
 
 	for (int j = 0; j < k->nodes; j++)
 		rma_get(c, cached_word_at(s, slot, j, LINE_MODE), &mode[j]);
@@ -95,11 +90,12 @@ void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
 		rma_flush(c, cached_word_at(s, slot, j, LINE_MODE));
 	for (int j = 0; j < k->nodes; j++) {
 		head = (mode[j] >> MODE_NODE_SHIFT) & NODE_MASK;
-		if (!(mode[j] & WANT))
+		if (!(mode[j] & WANT) || head == told)
 			continue;
+		told = head;
 		ack = cached_word_at(s, slot, (int)head, LINE_ACK);
 		rma_put(c, ack, ASKED | cached_me(slot));
-		rma_flush(c, ack); /* orders it before the wait; pairs with C3 */
+		rma_flush(c, ack); /* orders the put before the wait; pairs with C3 */
 	}
 }
 
@@ -150,7 +146,7 @@ static int resume(struct lock_slot *slot)
 
 static int64_t tail_of(int64_t place)
 {
-	return place << TAIL_NODE_SHIFT | MODE_N;
+	return place << TAIL_PLACE_SHIFT | MODE_N;
 }
 
 static bool is_free(int64_t tail)
@@ -164,7 +160,6 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 	struct cached_slot *own = lock_own(slot);
 	struct rma_word w;
 
-	own->has_seen = false;
 	if (own->home == own->me || !rma_keeps_order(&slot->client))
 		return;
 	w = cached_word_at(s, slot, own->home, LINE_W);
@@ -176,11 +171,7 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 /* Q1: another turn. NEXT of the turn before the last is not used any more. Returns the place. */
 static int64_t reset(struct lock_slot *slot)
 {
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
-	int64_t value = rma_peek(&slot->client, notes);
-	int64_t turn = ((value >> NUMBER_BITS) + 1) & (TURNS - 1);
-
-	rma_poke(&slot->client, notes, (value & (NUMBERS - 1)) | turn << NUMBER_BITS);
+	modes_note(slot, TURN, (modes_notes(slot) & TURN) + (INT64_C(1) << NUMBER_BITS));
 	rma_poke(&slot->client, my_next(slot), 0);
 	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), WAITING);
 	return my_place(slot);
@@ -225,7 +216,8 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	rma_fao(&slot->client, tail, RMA_REPLACE, tail_of(place), &last); /* Q2 */
 	if (!FAULT(cached_home))
 		look_at_home(s, slot);
-	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
+	/* Orders the swap before the look at last, and the get of W before the look at it (C0). */
+	rma_flush(&slot->client, tail);
 	if (is_free(last)) {
 		*dir = first_dir_of_tail(s, slot, last);
 		nodes_forget(slot);
@@ -233,7 +225,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	}
 	own->has_seen = false;
 	slot->from = -1;
-	if (!link_behind(s, slot, last >> TAIL_NODE_SHIFT, dir))
+	if (!link_behind(s, slot, last >> TAIL_PLACE_SHIFT, dir))
 		return await_grant(s, slot, dir);
 	nodes_forget(slot);
 	return NODES_HEAD;
@@ -249,7 +241,7 @@ bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	*dir = first_dir_of_tail(s, slot, *tail);
 	if (is_free(*tail) || !s->posts)
 		return is_free(*tail);
-	last = *tail >> TAIL_NODE_SHIFT;
+	last = *tail >> TAIL_PLACE_SHIFT;
 	word = cached_word_at(s, slot, place_node(last), next_offset(last));
 	rma_get(&slot->client, word, dir);
 	rma_flush(&slot->client, word); /* orders the get before the look at dir */
@@ -258,23 +250,36 @@ bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 	return last != 0;
 }
 
-bool nodes_try_enter(struct lock_slot *slot, int64_t expected)
+/* Returns the place or the directory that TAIL had. */
+static int64_t try_swap(struct lock_slot *slot, int64_t expected, int64_t place)
+{
+	struct rma_word tail = cached_tail(slot);
+	int64_t last;
+
+	rma_cas(&slot->client, tail, expected, tail_of(place), &last);
+	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
+	return last;
+}
+
+bool nodes_try_enter(struct lock_slot *slot, int64_t expected, int64_t dir)
 {
 	struct cached_slot *own = lock_own(slot);
-	struct rma_word tail = cached_tail(slot);
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
-	int64_t last, place, before = rma_peek(&slot->client, notes);
+	const int64_t left = dir_to_tail(dir, cached_home(slot));
+	int64_t last, place, before = modes_notes(slot);
 	int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
 
 	if (status != 0 && status != PASSED)
 		return false;
 	place = reset(slot);
 	own->has_seen = false;
-	rma_cas(&slot->client, tail, expected, tail_of(place), &last);
-	rma_flush(&slot->client, tail); /* orders the swap before the look at last */
+	last = try_swap(slot, expected, place);
+	if (!is_free(expected) && last == left) { /* P1: that node's swap came in between */
+		expected = left;
+		last = try_swap(slot, expected, place);
+	}
 	nodes_forget(slot);
 	if (last != expected)
-		rma_poke(&slot->client, notes, before); /* P2: this turn has not been */
+		modes_note(slot, TURN, before); /* P2: this turn has not been */
 	return last == expected;
 }
 
@@ -335,7 +340,8 @@ int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 			 "the next node to link itself");
 }
 
-int nodes_end(struct lock_slot *slot, int64_t left, int64_t dir, bool posts)
+int nodes_end(const struct lock_setup *s, struct lock_slot *slot, int64_t left, int64_t dir,
+	      bool posts)
 {
 	struct cached_slot *own = lock_own(slot);
 	struct rma_word tail = cached_tail(slot);
@@ -345,10 +351,7 @@ int nodes_end(struct lock_slot *slot, int64_t left, int64_t dir, bool posts)
 	/* A node that is last by now has found HAS_LEFT, or will. */
 	rma_cas(&slot->client, tail, tail_of(left), dir_to_tail(dir, cached_home(slot)),
 		&own->seen);
-	if (posts && rma_post(&slot->client, tail))
-		return LOCK_LEFT;
-	rma_flush(&slot->client, tail); /* orders the swap before the return */
-	return PAWL_SUCCESS;
+	return near_end(s, slot, tail, posts);
 }
 
 /* D3: the place behind an abandoned one, or 0: the directory is in TAIL. */
@@ -387,6 +390,7 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 			return PAWL_SUCCESS;
 		if (FAULT(cached_place)) {
 			rma_put(c, status, PASSED);
+			/* Orders the mark before the look at NEXT, which is the fault. */
 			rma_flush(c, status);
 		}
 		next = behind(s, slot, place, &dir);
@@ -395,10 +399,7 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 		if (!next || (FAULT(cached_place) && (next & HAS_LEFT)))
 			return PAWL_SUCCESS;
 	}
-	status = cached_word_at(s, slot, place_node(next & ~WRITES), LINE_STATUS);
+	status = cached_word_at(s, slot, place_node(next), LINE_STATUS);
 	rma_put(c, status, dir | GRANT);
-	if (posts && s->posts && rma_post(c, status))
-		return LOCK_LEFT;
-	rma_flush(c, status); /* orders the grant before the return; pairs with Q4 */
-	return PAWL_SUCCESS;
+	return near_end(s, slot, status, posts);
 }

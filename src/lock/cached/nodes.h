@@ -23,8 +23,8 @@ void nodes_leave_place(struct lock_slot *slot, bool has, int64_t dir);
 bool nodes_take_place(struct lock_slot *slot);
 /* A3: tell heads that recall, as far as MODE of nodes shows them, of a client ahead. */
 void nodes_ask(const struct lock_setup *s, struct lock_slot *slot);
-/* Enter only if TAIL has this value. */
-bool nodes_try_enter(struct lock_slot *slot, int64_t tail);
+/* Enter only if TAIL has this value, or this directory, left by the node that it had. */
+bool nodes_try_enter(struct lock_slot *slot, int64_t tail, int64_t dir);
 /* Whether the queue is empty, or its last node has left it; TAIL, and the directory then. */
 bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t *tail,
 		    int64_t *dir);
@@ -42,7 +42,8 @@ bool nodes_next_writes(struct lock_slot *slot);
 int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t *left);
 /* P1: swap TAIL from this place, unless it is 0, to the directory. PAWL_SUCCESS; LOCK_LEFT only if
  * it may post. */
-int nodes_end(struct lock_slot *slot, int64_t left, int64_t dir, bool posts);
+int nodes_end(const struct lock_setup *s, struct lock_slot *slot, int64_t left, int64_t dir,
+	      bool posts);
 /* L6. PAWL_SUCCESS; LOCK_LEFT only if it may post. */
 int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next, int64_t dir,
 		bool posts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a lock of kind cached is worth caching for: all decisions, and all constants. */
+/* What a lock of kind cached is worth caching for: all decisions, and their constants. */
 #ifndef LOCK_CACHED_POLICY_H
 #define LOCK_CACHED_POLICY_H
 
@@ -8,9 +8,9 @@
 /*
  * The constants. Behind each: M acquires a second with half of it, it, and twice it, by
  *   pawl-sim --machine=cx6-4nodes --lock=cached --iterations=100 --bench=B --fw=PERCENT
- * where B is ecsb, or L: locktable --locality=95 --locks=10000, V: locktable --locality=80, M:
- * micro
- * --zipf=0.8 --locks=1000, C: micro --locks=100000. "same": to three digits in ecsb 1 and 10.
+ * where B is ecsb, or L: locktable --locality=95 --locks=10000, V: locktable --locality=80,
+ * M: micro --zipf=0.8 --locks=1000, C: micro --locks=100000. "same": to three digits in ecsb 1 and
+ * 10.
  *
  * STAY          ecsb 100: 9.28, 10.2, 10.8; ecsb 20: 3.80, 4.43, 3.93
  * MOST_PASSES   ecsb 100: 7.56, 10.2, 12.3, for longer waits; ecsb 20: 4.37, 4.43, 4.29
@@ -23,9 +23,11 @@
  * NEAR_OWNS     cx5-6nodes, locktable --locality=50 --locks=100000, 100: 78.1, 93.9, 94.3
  * RUN_CACHES    (2, 3) V 100: 77.7, 76.3; M 100: 28.8, 28.7
  */
-enum { STAY = 64 };                    /* further acquires by a node that others wait for */
-#define MOST_PASSES ATTEMPTS_OR(16, 2) /* acquires that pass the head of a node's queue */
-#define MOST_BESIDE ATTEMPTS_OR(8, 2)  /* waits beside the queue in an acquire */
+enum { STAY = 64 };            /* further acquires by a node that others wait for */
+enum { PASSES_AS_BUILT = 16 }; /* acquires that pass the head of a node's queue */
+#define MOST_PASSES ATTEMPTS_OR(PASSES_AS_BUILT, 2)
+_Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
+#define MOST_BESIDE ATTEMPTS_OR(8, 2) /* waits beside the queue in an acquire */
 /* Nodes with writers in a row while sharers are promised S. */
 #define MOST_WRITERS ATTEMPTS_OR(16, 2)
 #define COUNTED ATTEMPTS_OR(128, 3)    /* acquires that decide what locks are at first */

@@ -8,7 +8,8 @@ struct asked {
 	int64_t w; /* its W; not to be read before the flush */
 	int64_t state;
 };
-enum { IN_THE_WAY = 1 /* at the last look */, GIVEN = 2 /* admits clients ahead */ };
+/* Of state: in the way at the last look; admits clients ahead, in a mode. */
+enum { IN_THE_WAY = 1, GIVEN = 2, GIVEN_SHIFT = 2 };
 _Static_assert(sizeof(struct asked) == 8 * (size_t)SCRATCH_EACH, "the scratch has room");
 
 /* A recall under way. */
@@ -93,13 +94,17 @@ static struct modes asking(const struct recall *r, enum mode mode, enum mode ahe
 	};
 }
 
-/* C0: the swap of TAIL has closed the home's node, which had X. Whether that is enough. */
+/* C0: the swap of TAIL has closed the home's node, which had X. Whether that is enough. Nobody
+ * comes in there after the swap, so one look at its W serves S0 as well. */
 static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict)
 {
 	struct cached_slot *own = lock_own(slot);
 
-	if (!own->has_seen)
-		return look(s, slot, conflict) == 0;
+	if (!own->has_seen) {
+		look(s, slot, conflict);
+		own->seen = asked_of(slot)[own->home].w;
+		own->has_seen = true;
+	}
 	asked_of(slot)[own->home].w = own->seen;
 	return !(own->seen & conflict);
 }
@@ -127,26 +132,33 @@ static void note_asked(struct lock_slot *slot, struct recall *r)
 		r->dir = policy_note_asked(r->dir, true);
 }
 
-/* C1. */
+/* C1. MODE of the nodes has no AHEAD then. */
 static void ask(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
 {
+	const struct cached_constants *k = s->state;
+
+	for (int j = 0; j < k->nodes; j++)
+		asked_of(slot)[j].state &= IN_THE_WAY | GIVEN;
 	modes_number(slot);
 	note_asked(slot, r);
 	modes_write(s, slot, r->dir, asking(r, r->closed ? MODE_N : r->to, MODE_N));
 }
 
-/* A3: clients ahead of this node may be in beside these holders. */
+/* A3: clients ahead of this node may be in beside these holders. If they may already, MODE stays as
+ * it is: a change would end the wait of a client that needs another mode, which would ask again at
+ * once. */
 static void give(const struct lock_setup *s, struct lock_slot *slot, struct recall *r, int node,
 		 int64_t holders)
 {
 	enum mode mode = beside(holders);
+	int64_t *state = &asked_of(slot)[node].state, given = GIVEN | (int64_t)mode << GIVEN_SHIFT;
 
-	if (mode == MODE_N)
+	if (mode == MODE_N || (*state & ~(int64_t)IN_THE_WAY) == given)
 		return;
 	r->dir = dir_joined(r->dir, mode, node);
 	r->given = true;
 	r->nodes++; /* so no acknowledgement ends the recall without a look */
-	asked_of(slot)[node].state = IN_THE_WAY | GIVEN;
+	*state = IN_THE_WAY | given;
 	modes_number(slot);
 	note_asked(slot, r);
 	modes_write_at(s, slot, node, asking(r, MODE_N, mode));
@@ -161,8 +173,11 @@ static void take_back(const struct lock_setup *s, struct lock_slot *slot, struct
 	r->given = false;
 	modes_number(slot);
 	for (int j = 0; j < k->nodes; j++)
+		if (asked[j].state & GIVEN)
+			modes_put_at(s, slot, j, asking(r, MODE_N, MODE_N));
+	for (int j = 0; j < k->nodes; j++)
 		if (asked[j].state & GIVEN) {
-			modes_write_at(s, slot, j, asking(r, MODE_N, MODE_N));
+			modes_flush_at(s, slot, j);
 			asked[j].state = IN_THE_WAY;
 		}
 }
@@ -252,8 +267,10 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 	bool had = dir_has(dir, cached_me(slot));
 	int64_t w;
 
-	if (cached_look(slot, LINE_MODE) & (WANT | MODE_MASK))
+	if (cached_look(slot, LINE_MODE) & (WANT | MODE_MASK)) {
+		modes_number(slot);
 		modes_write_own(slot, MODE_N, had ? dir_mode(dir) : MODE_N);
+	}
 	for (;;) {
 		w = near_get(slot);
 		if (w & near_others(slot)) {
@@ -269,14 +286,21 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 	}
 }
 
+/* What follows nodes_leave(). */
+static void pass_on(const struct lock_setup *s, struct lock_slot *slot, int64_t next, int64_t left,
+		    int64_t dir)
+{
+	if (next)
+		nodes_grant(s, slot, next, dir, false);
+	else
+		nodes_end(s, slot, left, dir, false);
+}
+
 void recall_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	int64_t left, next = nodes_leave(s, slot, dir, &left);
 
-	if (next)
-		nodes_grant(s, slot, next, dir, false);
-	else
-		nodes_end(slot, left, dir, false);
+	pass_on(s, slot, next, left, dir);
 }
 
 /* S1, and MODE of S2. Returns the directory with which the queue is to be left. */
@@ -390,10 +414,10 @@ static void share_kept(const struct lock_setup *s, struct lock_slot *slot, int64
 	next = nodes_leave(s, slot, dir, &left);
 	if (!FAULT(cached_turned))
 		turn(slot, heads);
-	if (next)
-		nodes_grant(s, slot, next, dir, false);
-	else
-		nodes_end(slot, left, dir, false);
+	/* A node that has swapped TAIL since may have found WRITER. */
+	if (!next && !FAULT(cached_shown))
+		near_acknowledge(s, slot, WRITER, false);
+	pass_on(s, slot, next, left, dir);
 }
 
 void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
@@ -449,7 +473,9 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 
 bool recall_is_idle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
-	if (!dir_is_open(dir) || mode_wanted(slot, dir_mode(dir)) == dir_mode(dir))
+	enum mode has = dir_mode(dir);
+
+	if (!dir_is_open(dir) || (!is_exclusive(slot) && mode_wanted(slot, has) == has))
 		return true;
 	mark(s, slot, dir);
 	return look(s, slot, near_others(slot)) == 0;

@@ -33,12 +33,12 @@
  * must not wait for one that does not.
  *
  * Changes of mode. A sharer that becomes exclusive sets UPGRADE (U1), waits until it is the only
- * sharer and there is no intent shared (U2), and swaps its count and UPGRADE for EXCL (U3). One
- * that finds UPGRADE set gets PAWL_ERR_BUSY at once, since the other waits for it. UPGRADE excludes
- * newcomers, as CLOSED does, and heads of the queue until they ask, but not intents ahead. An
- * exclusive holder that becomes a sharer swaps EXCL for its count by one sum (D1); if it queued, it
- * takes CLOSED back by the same sum, and then leaves the queue (D2), as a sharer to which the lock
- * was handed.
+ * sharer and there is no intent shared (U2), and swaps its count and UPGRADE for EXCL (U3); if its
+ * deadline passes, it takes UPGRADE back (U4). One that finds UPGRADE set gets PAWL_ERR_BUSY at
+ * once, since the other waits for it. UPGRADE excludes newcomers, as CLOSED does, and heads of the
+ * queue until they ask, but not intents ahead. An exclusive holder that becomes a sharer swaps EXCL
+ * for its count by one sum (D1); if it queued, it takes CLOSED back by the same sum, and then
+ * leaves the queue (D2), as a sharer to which the lock was handed.
  *
  * Deadlines. A client whose deadline has passed undoes what it has done. In the queue it abandons
  * its place, or all its places, as in rma-mcs, and may resume from there. At the head of the queue
@@ -94,7 +94,7 @@
  *   (H) While a client shares, no intent exclusive is in: those that W counts wait ahead, for
  *       SHARERS, so U2 does not wait for them, and there is no cycle. U3 compares all of W: the
  *       other sharers and intents shared that it counts are none, and from then on EXCL is there,
- *       so (A) holds for whoever comes; an intent ahead has seen the sharer until then, and sees
+ *       so (A) holds for all that come; an intent ahead has seen the sharer until then, and sees
  *       EXCL from then on. One sharer at a time has UPGRADE: it is set by an OR, and by a client
  *       that is counted, so nobody else is exclusive meanwhile.
  *   (I) By D1 the client is counted as a sharer when EXCL goes, in one sum. It conflicts with no
@@ -114,9 +114,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* W. A parked client notices changes in the low half only. Only an exclusive client waits for
- * counts in the upper half: if the last intents shared leave (or 512 intents exclusive) between
- * its last look and its sleep, it sleeps until the end of its nap. */
+/* W. A parked client notices changes in the low half only. Only a client that is or becomes
+ * exclusive waits for counts in the upper half: if the last intents shared leave (or 512 intents
+ * exclusive) between its last look and its sleep, it sleeps until the end of its nap. */
 enum {
 	SHARED_SHIFT = 3,
 	INTENT_SHIFT = 23,

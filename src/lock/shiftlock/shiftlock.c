@@ -587,11 +587,12 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	bool shared = slot->mode == PAWL_SHARED, later = shiftlock_find(s, slot);
+	bool shared = slot->mode == PAWL_SHARED;
 	int64_t a, seen;
 	uint64_t before;
 	int rc;
 
+	shiftlock_find(s, slot);
 	rma_get(c, a_word(slot), &seen);
 	rma_flush(c, a_word(slot)); /* orders the get before the look at seen */
 	for (int i = 0; i < TRIES; i++) {
@@ -599,7 +600,6 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 			rc = shiftlock_next_block(s, slot);
 			if (rc != PAWL_SUCCESS)
 				return rc;
-			later = true;
 			rma_get(c, a_word(slot), &seen);
 			rma_flush(c, a_word(slot)); /* orders the get before the look at seen */
 			continue;
@@ -615,7 +615,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 			own_of(slot)->row = 0;
 			own_of(slot)->epoch = a & 1;
 			rc = take(s, slot, before);
-			if (rc == PAWL_SUCCESS && later)
+			if (rc == PAWL_SUCCESS && shiftlock_is_later(s, slot))
 				rc = tell(s, slot);
 			if (rc == PAWL_SUCCESS || rc == PAWL_RECOVERED)
 				return rc;

@@ -252,7 +252,8 @@ static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
  * Collective; false, on all ranks, if there are none. has_rdma: on some rank, some of them may
  * perform atomics themselves. */
 bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma);
-/* Whether UCX may use RDMA, or TCP, over these devices, or those of UCX_NET_DEVICES. */
+/* Whether some of these devices, or of those of UCX_NET_DEVICES, are for RDMA, or for TCP, which
+ * UCX_TLS may exclude. */
 bool ucx_uses(const char *devices, bool rdma);
 /* For messages: this host, and what these or those of UCX_NET_DEVICES are: "h1 (eth0 10.0.0.1)";
  * and what may keep UCX from them: UCX_TLS, files that the process may not open, a limit of memory.

@@ -69,7 +69,6 @@ class _Comm(_Handle):
         _call("Bcast", text, n, _BYTE, root, self._handle)
         return pickle.loads(text.raw[: n.value])
 
-
     def allgather(self, value):
         return [self.bcast(value, root) for root in range(self.size)]
 

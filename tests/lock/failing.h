@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a program needs fails on one rank: the n-th of the calls that are replaced, in one thread.
+ * For one file of a program that is linked with $(wrap_failing) of tests/Makefile.inc: what goes
+ * through these functions are the calls of the library's objects, and not those of the MPI or of
+ * libraries. A program adds its own by fails() and MPI_CALL().
+ */
+#ifndef FAILING_H
+#define FAILING_H
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tap.h"
+
+/* Calls of this thread that can fail, and how many succeed before one fails; -1: all do. */
+static _Thread_local int calls_made, left = -1;
+
+static bool fails(void)
+{
+	calls_made++;
+	if (left < 0 || left-- > 0)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+/* Let the call after n others fail on this rank. */
+static void begin(int victim, int n)
+{
+	left = tap_rank == victim ? n : -1;
+}
+
+/* Whether it has failed since begin(). Collective. */
+static bool has_failed(int victim)
+{
+	int failed = tap_rank == victim && left < 0;
+
+	left = -1;
+	MPI_Bcast(&failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
+	return failed;
+}
+
+/* ------------------------------------------------------------------ allocations */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __real_realloc(old, size);
+}
+
+/* ---------------------------------------------------------------- calls of the MPI */
+
+/* Performed, because they are collective or because what they return is used, and then reported as
+ * failed. */
+#define MPI_CALL(name, parameters, arguments)        \
+	int __real_##name parameters;                \
+	int __wrap_##name parameters;                \
+	int __wrap_##name parameters                 \
+	{                                            \
+		int rc = __real_##name arguments;    \
+                                                     \
+		return fails() ? MPI_ERR_OTHER : rc; \
+	}
+
+MPI_CALL(PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+MPI_CALL(PMPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
+	 (comm, type, key, info, made))
+MPI_CALL(PMPI_Comm_group, (MPI_Comm comm, MPI_Group *group), (comm, group))
+MPI_CALL(PMPI_Comm_set_attr, (MPI_Comm comm, int key, void *value), (comm, key, value))
+MPI_CALL(PMPI_Group_translate_ranks,
+	 (MPI_Group from, int n, const int ranks[], MPI_Group to, int result[]),
+	 (from, n, ranks, to, result))
+MPI_CALL(PMPI_Win_get_attr, (MPI_Win win, int key, void *value, int *flag), (win, key, value, flag))
+MPI_CALL(PMPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *unit, void *base),
+	 (win, rank, size, unit, base))
+
+#endif
