@@ -28,7 +28,27 @@ reports()
 timed check "a queue lock" reports d-mcs
 timed check "a lock by compare and swap" reports cas-backoff
 
-# The program ends itself, and launchers call that a failure.
+# The program ends itself, after 3 s or when there is this file, and launchers call that a failure.
+export TEST_END="$tmp/end"
+# ended_at PATTERN COMMAND...: the command, whose job ends when it has said so in $tmp/err.
+ended_at()
+{
+	said=$1
+	shift
+	rm -f "$TEST_END"
+	: >"$tmp/err"
+	while [ ! -e "$TEST_END" ]; do
+		! grep -q "$said" "$tmp/err" || : >"$TEST_END"
+		sleep 0.1
+	done &
+	watcher=$!
+	status=0
+	"$@" || status=$?
+	: >"$TEST_END"
+	wait "$watcher"
+	rm -f "$TEST_END"
+	return $status
+}
 here()
 {
 	here_ranks=$1
@@ -40,7 +60,8 @@ two_hosts()
 {
 	two_ranks=$1
 	shift
-	"$srcdir/tests/netcluster" run -n "$two_ranks" --hosts 2 --mpi "$TEST_MPI" --timeout 60 -- \
+	"$srcdir/tests/netcluster" run -n "$two_ranks" --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
+		--env "TEST_END=$TEST_END" -- \
 		"$builddir/tests/lock/deadlock" "$@" >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
@@ -55,7 +76,7 @@ here_window()
 two_hosts_window()
 {
 	"$srcdir/tests/netcluster" run -n "$1" --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
-		--env PAWL_WATCHDOG=0.5 --env "LD_PRELOAD=$layer" -- \
+		--env PAWL_WATCHDOG=0.5 --env "LD_PRELOAD=$layer" --env "TEST_END=$TEST_END" -- \
 		"$builddir/tests/lock/deadlock" any window >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
@@ -64,7 +85,7 @@ finds()
 {
 	waits=$1
 	shift
-	"$@" || return 1
+	ended_at '^pawl: deadlock' "$@" || return 1
 	sed -n 's/.*has waited \([0-9.]*\) s.*/\1/p; /^pawl: deadlock/p' "$tmp/err" |
 		awk -v waits="$waits" '/deadlock/ && s <= 1.0 && gsub(/ awaits /, "") == waits { n++ }
 			!/deadlock/ { s = $1 }
@@ -115,7 +136,8 @@ plain()
 with_shell()
 {
 	mpi_run 2 30 env OMPI_MCA_orte_enable_recovery=1 PRTE_MCA_prte_enable_recovery=1 \
-		sh -c '"$@"; sleep 5' sh "$builddir/tests/lock/deadlock" d-mcs "$1" 6
+		sh -c '"$@"; timeout 5 sh -c "while [ ! -e \"\$TEST_END\" ]; do sleep 0.1; done"' \
+		sh "$builddir/tests/lock/deadlock" d-mcs "$1" 6
 }
 with_threads()
 {
@@ -139,9 +161,11 @@ company()
 		env PAWL_WATCHDOG=60 "$builddir/tests/lock/environment" >"$tmp/company" 2>&1
 	echo $? >>"$tmp/company"
 }
-then=true
+# The job ends after that, when it has said $later, if that is not empty.
+then=true later=
 is_shown()
 {
+	rm -f "$TEST_END"
 	(
 		under_test "$1" >"$tmp/err" 2>&1 &
 		job=$!
@@ -152,6 +176,11 @@ is_shown()
 			[ "$(grep -c "^  $3" "$tmp/said")" != "$4" ] || break
 		done
 		$then && look $job
+		i=0
+		while [ -n "$later" ] && ! grep -q "$later" "$tmp/err" && i=$((i + 1)) && [ $i -lt 50 ]; do
+			sleep 0.1
+		done
+		: >"$TEST_END"
 		wait
 	)
 	cat "$tmp/said"
@@ -176,7 +205,7 @@ else
 	skip "pawl-stuck: beside a job of another PID namespace" "no PID namespaces here"
 fi
 if [ -e "$layer" ]; then
-	under_test=with_threads
+	under_test=with_threads later='^pawl: deadlock, unless'
 	timed check "pawl-stuck: a deadlock of windows with MPI_THREAD_MULTIPLE" \
 		is_shown multiple 3 "awaits lock [0-9]* of table 1 .* exclusively for [0-9.]* s$" 2
 	is_conditional()
@@ -191,7 +220,7 @@ else
 		"no shared library in this build"
 	skip "which another thread could end" "no shared library in this build"
 fi
-under_test=with_shell
+under_test=with_shell later='whose process has ended'
 timed check "pawl-stuck: a holder that was killed" is_shown killed 3 "$awaits" 1
 says_ended()
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Deadlocks, for the watchdog and pawl-stuck: deadlock KIND CASE [SECONDS]. The ranks wait until
- * the program ends itself after some seconds; tests/watchdog.sh reads stderr.
+ * the program ends itself, after some seconds, or when there is the file that TEST_END names;
+ * tests/watchdog.sh reads stderr.
  *
  *   cycle    each rank holds lock rank and awaits lock rank + 1, modulo the number of ranks
  *   tables   the same with a table for each rank, in which it holds lock 5
@@ -16,6 +17,7 @@
  */
 #include <pawl.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,6 +36,15 @@ static void fail(void)
 static void leave(int signal)
 {
 	(void)signal;
+	_exit(0);
+}
+
+static void *await_end(void *file)
+{
+	enum { LOOK_US = 50000 };
+
+	while (access(file, F_OK) != 0)
+		usleep(LOOK_US);
 	_exit(0);
 }
 
@@ -140,6 +151,7 @@ int main(int argc, char **argv)
 	int rank, ranks, level;
 	unsigned seconds;
 	bool multiple;
+	pthread_t thread;
 
 	if (argc < 3)
 		return 2;
@@ -151,6 +163,8 @@ int main(int argc, char **argv)
 	if (ranks > MOST_RANKS)
 		return 2;
 	alarm(LIMIT_S);
+	if (getenv("TEST_END") && pthread_create(&thread, NULL, await_end, getenv("TEST_END")))
+		return 2;
 	seconds = argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS;
 	if (strcmp(argv[2], "late") == 0)
 		be_late(argv[1], rank);
