@@ -9,20 +9,54 @@
 #define FAILING_H
 
 #include <errno.h>
+#include <execinfo.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/hash.h"
 #include "tap.h"
 
 /* Calls of this thread that can fail, and how many succeed before one fails; -1: all do. */
 static _Thread_local int calls_made, left = -1;
 
+/* In place of that: the one fails that none has been before, by the place of the code from which it
+ * comes, and the number of those of this place before it since begin(). */
+static bool by_place;
+enum { MOST_CALLS = 400 };
+static uint64_t had[MOST_CALLS]; /* places since begin() */
+static int n_had;
+
+static bool is_new_place(void)
+{
+	enum { MOST_FAILED = 1024, FRAMES = 16 };
+	static uint64_t failed[MOST_FAILED];
+	static int n;
+	void *frames[FRAMES];
+	uint64_t here = HASH_BEGIN, before = 0;
+
+	/* The return addresses of all callers. */
+	for (int i = backtrace(frames, FRAMES); i-- > 0;)
+		here = hash_add(here, (uint64_t)(uintptr_t)frames[i]);
+	for (int i = 0; i < n_had; i++)
+		before += had[i] == here;
+	if (n_had < MOST_CALLS)
+		had[n_had++] = here;
+	here = hash_add(here, before);
+	for (int i = 0; i < n; i++)
+		if (failed[i] == here)
+			return false;
+	if (n < MOST_FAILED)
+		failed[n++] = here;
+	return true;
+}
+
 static bool fails(void)
 {
 	calls_made++;
-	if (left < 0 || left-- > 0)
+	if (left < 0 || (by_place ? !is_new_place() : left-- > 0))
 		return false;
+	left = -1;
 	errno = ENOMEM;
 	return true;
 }
@@ -31,6 +65,7 @@ static bool fails(void)
 static void begin(int victim, int n)
 {
 	left = tap_rank == victim ? n : -1;
+	n_had = 0;
 }
 
 /* Whether it has failed since begin(). Collective. */
