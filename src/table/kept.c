@@ -12,6 +12,7 @@
 /* Threads may create and free tables of different communicators at a time. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int key = MPI_KEYVAL_INVALID;
+static int users; /* of the key: those that attach() has been called for */
 
 /* The program frees its communicator; the tables live on. */
 static int on_free(MPI_Comm comm, int keyval, void *value, void *extra)
@@ -63,6 +64,7 @@ static bool attach(struct kept *k, MPI_Comm comm)
 
 	pin_library_of((void *)on_free);
 	pthread_mutex_lock(&mutex);
+	users++;
 	if (key == MPI_KEYVAL_INVALID)
 		ok = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &key, NULL) ==
 		     MPI_SUCCESS;
@@ -105,6 +107,17 @@ static void detach(struct kept *k)
 	pthread_mutex_lock(&mutex);
 	for (; first; first = first->next)
 		first->of = comm;
+	pthread_mutex_unlock(&mutex);
+}
+
+/* After detach(). */
+static void leave_key(void)
+{
+	pthread_mutex_lock(&mutex);
+	if (--users == 0 && key != MPI_KEYVAL_INVALID) {
+		PMPI_Comm_free_keyval(&key);
+		key = MPI_KEYVAL_INVALID;
+	}
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -162,6 +175,7 @@ static int make(MPI_Comm comm, const struct topo_request *req, struct kept **to,
 	}
 	if (k) {
 		detach(k);
+		leave_key();
 		forget(k);
 	}
 	return rc;
@@ -187,6 +201,7 @@ void kept_leave(struct kept *k, bool ended)
 		topo_job_forget(&k->job);
 	} else {
 		detach(k);
+		leave_key();
 		topo_job_free(&k->job);
 	}
 	forget(k);
