@@ -54,6 +54,7 @@ typedef struct MPI_ABI_Message *MPI_Message;
 #define MPI_OP_NULL ((MPI_Op)0x00000020)
 #define MPI_DATATYPE_NULL ((MPI_Datatype)0x00000200)
 #define MPI_GROUP_NULL ((MPI_Group)0x00000108)
+#define MPI_GROUP_EMPTY ((MPI_Group)0x00000109)
 #define MPI_WIN_NULL ((MPI_Win)0x00000110)
 #define MPI_INFO_NULL ((MPI_Info)0x00000130)
 #define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x00000141)
