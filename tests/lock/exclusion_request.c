@@ -151,15 +151,17 @@ static MPI_Request begin_mpi(pawl_request *q)
 	return mpi;
 }
 
-/* Await a request, in one of the ways. */
+/* Await a request, in one of the ways. The holder may need this rank to drive the MPI for the data,
+ * and only at this level the thread that awaits the request does. */
 static void await(pawl_request *q)
 {
+	const bool by_thread = tap_thread_level == MPI_THREAD_MULTIPLE;
 	uint64_t way = random_below(&seed, 3);
 	MPI_Request mpi;
 
 	if (way == 1 && is_awaited(false)) {
-		while (!is_readable(descriptor_of(q), 1000))
-			;
+		while (!is_readable(descriptor_of(q), by_thread ? 1000 : 1))
+			linger(COMPUTE);
 		expect(test(q), "a request whose descriptor is readable has not ended");
 	} else if (way == 2 && is_awaited(true)) {
 		mpi = begin_mpi(q);
