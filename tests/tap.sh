@@ -203,5 +203,8 @@ caught()
 		return 1
 	fi
 	[ "$caught_status" != 0 ] && printf '%s\n' "$caught_said" | grep -q '^1\.\.' &&
-		printf '%s\n' "$caught_said" | grep -q '^not ok'
+		printf '%s\n' "$caught_said" | grep -q '^not ok' && return
+	echo "it ended with $caught_status, and last said:"
+	printf '%s\n' "$caught_said" | tail -n 5
+	return 1
 }
