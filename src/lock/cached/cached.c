@@ -406,17 +406,24 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const uint64_t past = 1;
-	bool counted;
-	int64_t tail, dir;
+	bool counted, miss;
+	int64_t w, tail, dir;
+	enum near n;
 
 	if (!cached_is_alone(s) && nodes_take_place(slot)) /* D1 */
 		return leave_place(s, slot, NODES_LATE, 0, PAWL_ERR_BUSY);
-	if (near_hit(s, slot, true, &counted) == NEAR_IN)
-		return pass_head(s, slot, PAWL_SUCCESS);
-	if (counted)
-		leave_take_back(s, slot);
-	if (!misses(s, slot, near_get(slot), counted) || !nodes_are_none(s, slot, &tail, &dir) ||
-	    !recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail, dir))
+	do {
+		n = near_hit(s, slot, true, &counted);
+		if (n == NEAR_IN)
+			return pass_head(s, slot, PAWL_SUCCESS);
+		if (counted)
+			leave_take_back(s, slot);
+		w = near_get(slot);
+		miss = misses(s, slot, w, counted);
+		/* Not refused any more: a directory came into TAIL in between (P1, L5). */
+	} while (n == NEAR_MISS && !miss && !(w & (EXCLUSIVE | KEEPS)));
+	if (!miss || !nodes_are_none(s, slot, &tail, &dir) || !recall_is_idle(s, slot, dir) ||
+	    !nodes_try_enter(slot, tail, dir))
 		return pass_head(s, slot, PAWL_ERR_BUSY);
 	if (!tail)
 		dir = first_dir_of_tail(s, slot, tail); /* after the swap (F3) */
