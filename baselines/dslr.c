@@ -62,8 +62,8 @@
  * The next holder is not told of a recovery (life NULL; the library's own kinds have to tell). A
  * life needs a name that no other one gets (lock/life.h), and ERA has 6 bits, with which the word
  * is full. A word of its own for the name would be written after the swap that recovers, and
- * clients come in between the two. And who is told relies on releases that are checked, which these
- * are not.
+ * clients come in between the two. And the word of lock/life.h relies on releases that are checked,
+ * which these are not.
  *
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *

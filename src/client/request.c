@@ -28,8 +28,8 @@
  *       was stopped as long: the acquire notices it as it does then.
  *   (E) One thread at a time takes its steps: the one that has made it, or a thread of the library
  *       after that has left it (table/left.c) or while it awaits other things, too
- *       (table/steps.c). No function that is on the stack between two steps
- *       has thread-local data, whose address would be another one then.
+ *       (table/steps.c). No function that is on the stack between two steps has thread-local data,
+ *       whose address would be another one then.
  * A request may have been granted the lock since its last step; then others wait for the client's
  * next step and its release. So for questions of deadlock a request holds its lock.
  *

@@ -32,9 +32,8 @@ bool rma_network_refuses(const struct rma_request *q)
 	return q->network == RMA_BY_MPI && mpi_would_crash(q->one_host);
 }
 
-void rma_network_tell(const struct rma_request *q, char *err, size_t errlen)
+void rma_network_tell(char *err, size_t errlen)
 {
-	(void)q;
 	mpi_tell_cure("a window over several nodes was not tried", err, errlen);
 }
 

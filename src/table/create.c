@@ -472,8 +472,7 @@ static int build(pawl_table *t, const struct lock_protocol *p, const struct opti
 		if (rc == PAWL_SUCCESS)
 			rc = lease_fit(t);
 	}
-	t->rma.outlives =
-	    (p->kind.capabilities & PAWL_CAP_RECOVERS) && lock_lease_us(&t->setup) > 0;
+	t->rma.outlives = lease_counts(t);
 	if (p->mpi)
 		rc = table_agree(t->comm, rc);
 	if (rc == PAWL_SUCCESS)
@@ -593,8 +592,8 @@ static int check_free(pawl_table *t)
 {
 	int64_t holder = client_in_use(&t->clients) ? t->rma.rank : t->setup.topo->nranks, least;
 	char text[ERROR_LENGTH] = "";
-	int first,
-	    rc = meet(t->comm, &holder, &least, 1, "pawl_table_free()", t->rma.waiting.watchdog);
+	int rc = meet(t->comm, &holder, &least, 1, "pawl_table_free()", t->rma.waiting.watchdog);
+	int first;
 
 	if (rc != MPI_SUCCESS)
 		return table_mpi_failed("MPI_Allreduce", rc);

@@ -4,9 +4,9 @@
  * and of ranges that wait in the order of arrival.
  *
  * A thread takes the remaining steps of such a request, and releases the lock as soon as the
- * request has it. It belongs to no client: its slot is ENDING
- * (client/slots.h), so a client that asks for the same lock waits as for another process. For other
- * clients it is a client that releases at once, so it adds no deadlock.
+ * request has it. It belongs to no client: its slot is ENDING (client/slots.h), so a client that
+ * asks for the same lock waits as for another process. For other clients it is a client that
+ * releases at once, so it adds no deadlock.
  *
  * Below MPI_THREAD_MULTIPLE the thread calls neither the MPI nor observers (rma_client.no_mpi): it
  * needs neither on one node, nor over transport ucx, which has a thread of its own at any level.

@@ -456,6 +456,7 @@ static void forget_survey(struct survey *s)
 	free_comm(&s->host);
 	free_comm(&s->leaders);
 }
+
 /* Everything of the job that exists; collective. */
 void topo_job_free(struct topo_job *job)
 {

@@ -52,14 +52,19 @@ static bool test_for_a_while(pawl_request *q)
 	return false;
 }
 
+static void rank_0_holds(void)
+{
+	if (tap_rank == 0)
+		acquire(1, PAWL_EXCLUSIVE);
+	meet();
+}
+
 /* Rank 0 holds the lock while rank 1 requests it, and does not wait. */
 static void requested_while_held(void)
 {
 	pawl_request q;
 
-	if (tap_rank == 0)
-		acquire(1, PAWL_EXCLUSIVE);
-	meet();
+	rank_0_holds();
 	if (tap_rank == 1) {
 		request(1, PAWL_EXCLUSIVE, &q);
 		for (int i = 0; i < TESTS; i++)
@@ -89,9 +94,7 @@ static void requested_first(void)
 {
 	pawl_request q;
 
-	if (tap_rank == 0)
-		acquire(1, PAWL_EXCLUSIVE);
-	meet();
+	rank_0_holds();
 	if (tap_rank == 1)
 		request(1, PAWL_EXCLUSIVE, &q);
 	meet();
@@ -189,9 +192,7 @@ static void awaited_with_others(void)
 	pawl_request q = {{0}};
 	int fd, which = -1;
 
-	if (tap_rank == 0)
-		acquire(1, PAWL_EXCLUSIVE);
-	meet();
+	rank_0_holds();
 	if (tap_rank == 1) {
 		request(1, PAWL_EXCLUSIVE, &q);
 		fd = descriptor_of(&q);
@@ -229,9 +230,7 @@ static void awaited_in_vain(void)
 	MPI_Request mpi = MPI_REQUEST_NULL;
 	pawl_request q;
 
-	if (tap_rank == 0)
-		acquire(1, PAWL_EXCLUSIVE);
-	meet();
+	rank_0_holds();
 	if (tap_rank == 1) {
 		request(1, PAWL_EXCLUSIVE, &q);
 		if (is_awaited(true)) {
@@ -289,9 +288,7 @@ static void cancelled(void)
 {
 	pawl_request q, other;
 
-	if (tap_rank == 0)
-		acquire(1, PAWL_EXCLUSIVE);
-	meet();
+	rank_0_holds();
 	if (tap_rank == 1) {
 		request(FREE_LOCK, PAWL_EXCLUSIVE, &q); /* has it already */
 		expect_code(pawl_request_cancel(&q), PAWL_SUCCESS, "cancel what is free");
@@ -377,9 +374,7 @@ static void scoped(void)
 	int64_t written = 0;
 	int returns;
 
-	if (tap_rank == 0)
-		acquire(1, PAWL_EXCLUSIVE);
-	meet();
+	rank_0_holds();
 	if (tap_rank == 0 && tap_size > 1) {
 		/* Until rank 1 is about to wait. */
 		MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

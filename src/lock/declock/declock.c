@@ -121,9 +121,9 @@
  * SIZE, and the ring has room for all slots of all ranks.
  *
  * Progress: starvation-free if holders release, and changes of mode end. C2 is repeated while
- * sharers come and go. A release of an exclusive client may wait for a
- * client that has drawn a position and has not written its entry yet (as in MCS). A release takes
- * extra steps for abandoned places and for the shared clients that it lets in.
+ * sharers come and go. A release of an exclusive client may wait for a client that has drawn a
+ * position and has not written its entry yet (as in MCS). A release takes extra steps for abandoned
+ * places and for the shared clients that it lets in.
  *
  * Different from the paper
  *   - Positions are 32 bits and entries 64, so no client resets a lock because a ring is full or a
@@ -807,7 +807,7 @@ static bool swap_header(struct lock_slot *slot, uint64_t *header, uint64_t by)
 static bool come_exclusively(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct declock_slot *own = own_of(slot);
-	uint64_t header = (uint64_t)look(&slot->client, own->header), was = header;
+	uint64_t header = (uint64_t)look(&slot->client, own->header), was;
 	const uint64_t change = leaving(s, PAWL_SHARED, false) + coming(PAWL_EXCLUSIVE);
 
 	do {

@@ -106,8 +106,7 @@ enum lack {
 	LACKS_WINDOW
 };
 
-static enum rma_failure fail(enum lack lack, const struct rma_request *q, size_t bytes, char *err,
-			     size_t errlen)
+static enum rma_failure fail(enum lack lack, size_t bytes, char *err, size_t errlen)
 {
 	switch (lack) {
 	case LACKS_NOTHING:
@@ -130,7 +129,7 @@ static enum rma_failure fail(enum lack lack, const struct rma_request *q, size_t
 			 bytes);
 		return RMA_FAIL_NOMEM;
 	case LACKS_NETWORK:
-		rma_network_tell(q, err, errlen);
+		rma_network_tell(err, errlen);
 		return RMA_FAIL_WINDOW;
 	case LACKS_WINDOW:
 		break;
@@ -198,7 +197,7 @@ static enum rma_failure make_node_window(struct rma *r, const struct rma_request
 		s->win = MPI_WIN_NULL;
 	if (!most[1])
 		own_windows.free(&win);
-	return fail((enum lack)most[0], q, bytes, err, errlen);
+	return fail((enum lack)most[0], bytes, err, errlen);
 }
 
 enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q, char *err,

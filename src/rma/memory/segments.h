@@ -49,7 +49,7 @@ enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, ch
 /* Local: whether it is known that the transport cannot be opened here, which would end the program,
  * and why. */
 bool rma_network_refuses(const struct rma_request *q);
-void rma_network_tell(const struct rma_request *q, char *err, size_t errlen);
+void rma_network_tell(char *err, size_t errlen);
 
 /* For transports: let the MPI progress, if this client may. False: it reports an error. */
 bool rma_drive_mpi(struct rma_client *c);
