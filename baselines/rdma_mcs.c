@@ -5,11 +5,7 @@
  *
  * Why this is its best form: a client that arrives swaps the tail, and cannot fail; one that leaves
  * looks at its own word first, and swaps the tail only if nobody is there. The lock in the paper's
- * artefact needs more atomics for both, so alock is fewer times ahead of this one: up to 16 times
- * with 20 locks in simulation, where the paper has 29 (doc/measured/reproduction.md). The paper
- * states ratios only. The ShiftLock paper has 5.2 million acquires a second of an MCS lock, by its
- * ratios to that (240 clients, a million locks, Zipf 0.99); d-mcs has 17.7 million in simulation,
- * and 4.6 million if a put costs as much as that paper's messages.
+ * artefact needs more atomics for both (doc/measured/reproduction.md).
  */
 #include "lock/mcs/dmcs.h"
 

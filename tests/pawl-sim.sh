@@ -89,6 +89,18 @@ figure()
 	sim "$@" --json | sed -n "s/.*\"$name\":\([0-9.]*\).*/\1/p"
 }
 
+# The readers of a lock run ahead of its writers at first: the run says so, or is made longer.
+steadied()
+{
+	set -- --machine=xc30-aries --ranks=128 --lock=rma-rw --fw=0.2 --seconds=0.0002
+	sim "$@" | grep "rma-rw is not steady: 0 % exclusive, not 0.2 %" &&
+		sim "$@" --json | grep -q '"unsteady":"0 % exclusive' || return 1
+	first=$(figure seconds "$@") && longer=$(figure seconds "$@" --steady) &&
+		sim "$@" --steady --json >"$tmp/steady" && echo "$first, $longer s" &&
+		! grep unsteady "$tmp/steady" && awk "BEGIN { exit !($longer > 1.9 * $first) }"
+}
+check "a run that is not steady" steadied
+
 # No operation leaves the node if all locks are near.
 near_stays()
 {

@@ -194,6 +194,8 @@ static const struct cli_row rows[] = {
 	{CLI_SECONDS, SIM | TUNE, "seconds", .argument = "S", AT(seconds), .low = 1e-6, .high = 3600,
 	 .help = "virtual time, in place of a number of acquires (not dht); with both, until both "
 		 "are reached"},
+	{CLI_FLAG, SIM, "steady", AT(steady),
+	 .help = "run a lock that is not steady for longer: see the manual"},
 	{CLI_SECONDS, BENCH, "warmup", .argument = "S", AT(warmup), .low = 0, .high = 3600,
 	 .help = "warm-up before each measurement (default: a tenth)"},
 	{CLI_INT, BENCH, "repetitions", .argument = "R", AT(repetitions), .least = 1, .most = 1000,

@@ -5,7 +5,7 @@ The cells of a line are separated by tabs. The first line of a table is the titl
 x, each further line a series: its name and its values, where an empty cell is no point. In the
 title, behind a "|" stands the name of x, which is the ranks if there is none, and behind another
 one "linear" if the axis of x is not to be logarithmic. If x is a word there are bars, a group for
-each word."""
+each word. A table whose title has BESIDE belongs to the one before it, and is not drawn."""
 from __future__ import annotations
 
 import os
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from .launch import SOURCE
 from .results import BadInput
 
+BESIDE = "; "
 FOLDER = os.path.join(SOURCE, "doc", "measured", "figures")
 
 
@@ -31,6 +32,10 @@ class Panel:
     xlabel: str = "ranks"
     linear: bool = False
     series: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
+
+    @property
+    def is_beside(self) -> bool:
+        return BESIDE in self.title
 
     @property
     def words(self) -> list[str]:

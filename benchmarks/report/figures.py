@@ -11,8 +11,8 @@ from .data import FOLDER, Panel, read
 from .text import rate
 
 COLUMNS = {"fig6": 2, "figalock": 2, "figshift7": 2, "figshift8": 2, "figshift9": 2,
-           "figshift12": 2, "figshift13": 1, "figshift4costly": 2, "figcitron7": 2,
-           "figcitron9": 2, "figcitron10": 1, "figcitron11": 1, "figcitron12": 2}
+           "figshift12": 2, "figshift13": 1, "figcitron7": 2, "figcitron9": 2, "figcitron10": 1,
+           "figcitron11": 1, "figcitron12": 2}
 """The number of panels side by side; default 3."""
 
 ABOUT = """\
@@ -64,7 +64,7 @@ def draw_bars(ax, panel: Panel, colours) -> None:
 
 def draw(path: str, out: str) -> None:
     """One file of data, with the same colour for a series in all panels."""
-    panels = read(path)
+    panels = [panel for panel in read(path) if not panel.is_beside]
     name = os.path.splitext(os.path.basename(path))[0]
     colours = style.Colours(dict.fromkeys(s for p in panels for s in p.series))
     figure, axes = style.panels(len(panels), COLUMNS.get(name, 3))
@@ -76,7 +76,9 @@ def draw(path: str, out: str) -> None:
 
 
 def all_data() -> Sequence[str]:
-    return sorted(os.path.join(FOLDER, f) for f in os.listdir(FOLDER) if f.endswith(".tsv"))
+    """All files with something to draw."""
+    paths = sorted(os.path.join(FOLDER, f) for f in os.listdir(FOLDER) if f.endswith(".tsv"))
+    return [path for path in paths if not all(panel.is_beside for panel in read(path))]
 
 
 def main(args: argparse.Namespace) -> int:

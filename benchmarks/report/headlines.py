@@ -7,28 +7,59 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Callable, Iterator
+from typing import Callable, Iterable, Iterator
 
 from . import data
+from .simulate import UNSTEADY
 from .text import digits
 
-Points = dict[tuple[str, str, str], float]
-"""Of a figure's file: the value at panel (without the name of x), series and x."""
+VARIED = "varied"
+"""The file with the headlines on other machines (vary.py)."""
+AS_IT_IS = "as it is"
+FAIR = 0.9
+"""A Jain's index below this is said."""
+
+Key = tuple[str, str, str]
+"""Panel (without the name of x), series and x."""
 
 
-def read(folder: str, figure: str) -> Points:
+class Points:
+    """The values of a figure, which notes those that are read."""
+
+    def __init__(self, values: dict[Key, float]):
+        self.values = values
+        self.read: set[Key] = set()
+
+    def __getitem__(self, key: Key) -> float:
+        value = self.values[key]
+        self.read.add(key)
+        return value
+
+    def of(self, panel: str, take: Callable[[str, str], bool]) -> dict[tuple[str, str], float]:
+        """The values of a panel whose series and x are taken."""
+        return {(s, x): self[p, s, x] for p, s, x in self.values if p == panel and take(s, x)}
+
+    def beside(self, name: str) -> dict[Key, float]:
+        """What stands beside the values that were read, by their keys."""
+        of = {(p + data.BESIDE + name, s, x): (p, s, x) for p, s, x in self.read}
+        return {of[key]: v for key, v in self.values.items() if key in of}
+
+
+def values(panels: Iterable[data.Panel]) -> dict[Key, float]:
+    return {(panel.title, series, x): value for panel in panels
+            for series, points in panel.series.items() for x, value in points}
+
+
+def read(folder: str, figure: str) -> dict[Key, float]:
     """Empty if the figure has not been simulated."""
     path = os.path.join(folder, f"fig{figure}.tsv")
-    if not os.path.exists(path):
-        return {}
-    return {(panel.title, series, x): value for panel in data.read(path)
-            for series, points in panel.series.items() for x, value in points}
+    return values(data.read(path)) if os.path.exists(path) else {}
 
 
 def peak(points: Points, panel: str, *series: str, prefix: str = "") -> float:
     """The highest value of one of the series, over all x."""
-    return max(v for (p, s, _), v in points.items()
-               if p == panel and (s in series or (prefix and s.startswith(prefix))))
+    return max(points.of(panel, lambda s, x: s in series or bool(prefix and s.startswith(prefix))
+                         ).values())
 
 
 @dataclass(frozen=True)
@@ -42,20 +73,47 @@ class Headline:
     at_most: bool = False
     """Reached if the value is at most the wanted one, not at least."""
 
+    @property
+    def name(self) -> str:
+        return f"{self.paper}: {self.claim}"
+
+    def holds(self, value: float) -> bool:
+        return value <= self.wanted if self.at_most else value >= self.wanted
+
 
 @dataclass(frozen=True)
 class Verdict:
     of: Headline
     value: float
+    unsteady: tuple[str, ...] = ()
+    """The series whose runs are not steady."""
+    fairness: float = 1.0
+    """The least of Jain's indices of the rates."""
+    hangs_on: tuple[str, ...] | None = None
+    """The constants of the machine with which it changes; None: not tried."""
 
     @property
     def reached(self) -> bool:
-        return self.value <= self.of.wanted if self.of.at_most else self.value >= self.of.wanted
+        return self.of.holds(self.value)
+
+    @property
+    def word(self) -> str:
+        if self.unsteady:
+            return "not steady"
+        if self.hangs_on:
+            return "undecidable here"
+        return "reached" if self.reached else "short"
 
     def __str__(self) -> str:
-        verdict = "reached" if self.reached else "short"
-        return (f"{verdict:<8} {self.of.paper}: {self.of.claim}: {digits(self.value)}"
-                f" (the paper: {digits(self.of.wanted)}; figure {self.of.figure})")
+        said = [f"the paper: {digits(self.of.wanted)}", f"figure {self.of.figure}"]
+        if self.fairness < FAIR:
+            said.append(f"Jain's index from {digits(self.fairness)} on")
+        if self.unsteady:
+            said.append("not steady: " + ", ".join(self.unsteady))
+        if self.hangs_on is not None:
+            said.append("hangs on " + ", ".join(self.hangs_on) if self.hangs_on else "robust")
+        return (f"{self.word:<16} {self.of.paper}: {self.of.claim}: {digits(self.value)}"
+                f" ({'; '.join(said)})")
 
 
 def latency_ratio(slow: str) -> Callable[[Points], float]:
@@ -66,8 +124,8 @@ def latency_ratio(slow: str) -> Callable[[Points], float]:
 def readers_ratio(bench: str) -> Callable[[Points], float]:
     """The least ratio over F_W and P >= 64."""
     panel = f"{bench}: acquires a second"
-    return lambda p: min(p[panel, f"rma-rw {fw} %", x] / p[panel, f"fompi-rw {fw} %", x]
-                         for fw in ("0.2", "2", "5") for x in ("64", "128", "256", "512", "1024"))
+    return lambda p: min(v / p[panel, f"fompi-{s[4:]}", x] for (s, x), v in p.of(
+        panel, lambda s, x: s.startswith("rma-rw") and int(x) >= 64).items())
 
 
 def readers_mean(bench: str) -> Callable[[Points], float]:
@@ -75,8 +133,8 @@ def readers_mean(bench: str) -> Callable[[Points], float]:
     panel = f"{bench}: acquires a second"
 
     def value(p: Points) -> float:
-        ratios = [v / p[panel, s.replace("rma-rw", "fompi-rw"), x] for (at, s, x), v in p.items()
-                  if at == panel and s.startswith("rma-rw")]
+        ratios = [v / p[panel, f"fompi-{s[4:]}", x] for (s, x), v in p.of(
+            panel, lambda s, x: s.startswith("rma-rw")).items()]
         return sum(ratios) / len(ratios)
     return value
 
@@ -90,19 +148,19 @@ def table_ratio(other: str) -> Callable[[Points], float]:
 def near_ratio(other: str, shares: tuple[int, ...]) -> Callable[[Points], float]:
     """The highest ratio of alock with 20 locks and 4 or 8 threads a node, so that they contend."""
     panels = [f"5: 20 nodes, 20 locks, {near} % near: acquires a second" for near in shares]
-    return lambda p: max(v / p[panel, other, x] for (panel, s, x), v in p.items()
-                         if panel in panels and s == "alock" and x in ("80", "160"))
+    return lambda p: max(p[panel, "alock", x] / p[panel, other, x] for panel in panels
+                         for x in ("80", "160"))
 
 
-def shift_ratio(x: str, other: str, panel: str = "4: acquires a second") -> Callable[[Points],
-                                                                                     float]:
+def shift_ratio(x: str, other: str) -> Callable[[Points], float]:
+    panel = "4: acquires a second"
     return lambda p: p[panel, "shiftlock", x] / p[panel, other, x]
 
 
-def shift_tail(p: Points) -> float:
-    """The share by which p99 of shiftlock is below that of rma-rw, in RI."""
+def shift_tail(x: str, other: str) -> Callable[[Points], float]:
+    """The share by which p99 of shiftlock is below that of the other."""
     panel = "5: 99 % latency, us"
-    return 1 - p[panel, "shiftlock", "RI Zipf."] / p[panel, "rma-rw", "RI Zipf."]
+    return lambda p: 1 - p[panel, "shiftlock", x] / p[panel, other, x]
 
 
 def over_servers(length: int, servers: tuple[str, ...]) -> Callable[[Points], float]:
@@ -118,8 +176,8 @@ def over_segments(length: int) -> Callable[[Points], float]:
 def over_exact(p: Points) -> float:
     """The mean over the numbers of clients, as in the paper."""
     panel = "6: L = 1, acquires a second"
-    ratios = [v / p[panel, "ss-exact", x] for (at, s, x), v in p.items()
-              if at == panel and s == "citron"]
+    ratios = [v / p[panel, "ss-exact", x]
+              for (_, x), v in p.of(panel, lambda s, x: s == "citron").items()]
     return sum(ratios) / len(ratios)
 
 
@@ -127,14 +185,19 @@ def mixed(clients: int) -> Callable[[Points], float]:
     panel = "7: all, acquires a second"
 
     def value(p: Points) -> float:
-        others = [v for (at, s, x), v in p.items()
-                  if at == panel and x == str(clients) and s not in ("citron", "llc")]
-        return p[panel, "citron", str(clients)] / max(others)
+        others = p.of(panel, lambda s, x: x == str(clients) and s not in ("citron", "llc"))
+        return p[panel, "citron", str(clients)] / max(others.values())
     return value
 
 
+def range_tail(length: int) -> Callable[[Points], float]:
+    """p99 of citron over that of the segments with the shortest, with 192 clients."""
+    panel = f"6: L = {length}, 99 % latency, us"
+    return lambda p: p[panel, "citron", "192"] / min(p.of(
+        panel, lambda s, x: x == "192" and s.startswith("ss-")).values())
+
+
 MCS, RW, ALOCK, SHIFT, CITRON = "RMA-MCS", "RMA-RW", "ALock", "ShiftLock", "Citron"
-COSTLY = "4, costly puts: acquires a second"
 
 HEADLINES = (
     Headline(MCS, "latency of foMPI-Spin over it, P = 1024", "3", 10, latency_ratio("fompi-spin")),
@@ -156,13 +219,12 @@ HEADLINES = (
              near_ratio("rdma-spin", (85, 95))),
     Headline(SHIFT, "over MCS, WI", "shift4", 1.65, shift_ratio("WI Zipf.", "d-mcs")),
     Headline(SHIFT, "over MCS, RI", "shift4", 3.62, shift_ratio("RI Zipf.", "d-mcs")),
-    Headline(SHIFT, "over MCS, WI, messages as in the paper", "shift4costly", 1.65,
-             shift_ratio("WI Zipf.", "d-mcs", COSTLY)),
-    Headline(SHIFT, "over MCS, RI, messages as in the paper", "shift4costly", 3.62,
-             shift_ratio("RI Zipf.", "d-mcs", COSTLY)),
     Headline(SHIFT, "over RMA-RW, WI", "shift4", 1.27, shift_ratio("WI Zipf.", "rma-rw")),
     Headline(SHIFT, "over RMA-RW, RI", "shift4", 1.26, shift_ratio("RI Zipf.", "rma-rw")),
-    Headline(SHIFT, "share of RMA-RW's p99 that it saves, RI", "shift4", 0.766, shift_tail),
+    Headline(SHIFT, "share of MCS's p99 that it saves, WI", "shift4", 0.0625,
+             shift_tail("WI Zipf.", "d-mcs")),
+    Headline(SHIFT, "share of RMA-RW's p99 that it saves, RI", "shift4", 0.766,
+             shift_tail("RI Zipf.", "rma-rw")),
     Headline(CITRON, "over the servers IT and MT, L = 1, peak", "citron6", 1.56,
              over_servers(1, ("it", "mt"))),
     Headline(CITRON, "over the server LLC, L = 1, peak", "citron6", 1.56,
@@ -174,6 +236,10 @@ HEADLINES = (
     Headline(CITRON, "over SS with exact segments, L = 1, the mean", "citron6", 0.554, over_exact),
     Headline(CITRON, "over the best SS, L = 16, peak", "citron6", 1.287, over_segments(16)),
     Headline(CITRON, "over the best SS, L = 256, peak", "citron6", 1.386, over_segments(256)),
+    Headline(CITRON, "p99 over that of the best SS, L = 16, 192 clients", "citron6", 1,
+             range_tail(16), at_most=True),
+    Headline(CITRON, "p99 over that of the best SS, L = 256, 192 clients", "citron6", 1,
+             range_tail(256), at_most=True),
     Headline(CITRON, "over the best but LLC, mixed, 63 clients", "citron7", 1.277, mixed(63)),
     Headline(CITRON, "over the best but LLC, mixed, 129 clients", "citron7", 1.517, mixed(129)),
     Headline(CITRON, "over the best but LLC, mixed, 192 clients", "citron7", 1.559, mixed(192)),
@@ -182,14 +248,27 @@ HEADLINES = (
 )
 
 
+def judge_one(headline: Headline, all_values: dict[Key, float],
+              varied: dict[Key, float]) -> Verdict | None:
+    """None: the figure lacks a value, because it is older. varied: read(folder, VARIED)."""
+    points = Points(all_values)
+    try:
+        value = headline.value(points)
+    except (KeyError, ValueError):
+        return None
+    unsteady = sorted({f"{series} at {x}" for _, series, x in points.beside(UNSTEADY)})
+    fairness = min(points.beside("Jain's index").values(), default=1.0)
+    tried = {x: headline.holds(v) for (_, series, x), v in varied.items()
+             if series == headline.name}
+    changed = [x for x, holds in tried.items() if holds != tried[AS_IT_IS]]
+    return Verdict(headline, value, tuple(unsteady), fairness, tuple(changed) if tried else None)
+
+
 def judge(folder: str) -> Iterator[Verdict]:
     """The headlines whose figures are in the folder."""
-    data = {figure: read(folder, figure) for figure in dict.fromkeys(h.figure for h in HEADLINES)}
+    figures = {figure: read(folder, figure) for figure in {h.figure for h in HEADLINES}}
+    varied = read(folder, VARIED)
     for headline in HEADLINES:
-        points = data[headline.figure]
-        try:
-            value = headline.value(points) if points else None
-        except (KeyError, ValueError):
-            continue  # older data, without a series
-        if value is not None:
-            yield Verdict(headline, value)
+        verdict = judge_one(headline, figures[headline.figure], varied)
+        if verdict:
+            yield verdict

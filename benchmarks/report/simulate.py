@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+from dataclasses import dataclass
 from typing import Iterable, Sequence
 
 from . import data
@@ -14,8 +15,40 @@ from .results import BadInput, Result, parse
 MACHINES = os.path.join(SOURCE, "machines")
 
 
+UNSTEADY = "not steady: second half of the first"
+
+
+def beside(r: Result) -> dict[str, float]:
+    """What every rate has beside it."""
+    found = {"Jain's index": r.fairness, "99 % latency, us": r.p99 / 1000,
+             "longest wait, us": r.json["latency_ns"]["max"] / 1000}
+    if r.fw < 100 and r.readers == "shared":
+        found["% exclusive"] = 100 * r.exclusive / r.acquires
+    if r.get("unsteady"):
+        found[UNSTEADY] = r.halves
+    return found
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A simulation of one lock."""
+
+    machine: str
+    ranks: int
+    options: tuple[str, ...]
+    lock: str
+
+    def of(self, machine: str) -> Asked:
+        return Asked(machine, self.ranks, self.options, self.lock)
+
+
 class Points(data.Data):
     """The points of a figure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: dict[tuple[str, str, str], Asked] = {}
+        """The simulation from which a point (panel without the name of x, series, x) is."""
 
     def points(self, results: Iterable[Result], panel: str, field: str, *, series: str = "%",
                x: object = None) -> None:
@@ -23,8 +56,18 @@ class Points(data.Data):
         number of ranks, unless it is given."""
         for r in results:
             if r.throughput > 0:
-                self.add(panel, series.replace("%", r.lock, 1),
-                         r.ranks if x is None else x, value(r, field))
+                self.point(r, panel, series.replace("%", r.lock, 1), r.ranks if x is None else x,
+                           value(r, field), rate=field == "throughput")
+
+    def point(self, r: Result, panel: str, series: str, x: object, y: float, *, rate: bool) -> None:
+        """A point of the result; if it is its rate, with what stands beside it."""
+        title, bar, axis = panel.partition("|")
+        if "asked" in r.json:
+            self.asked[title, series, str(x)] = r.json["asked"]
+        self.add(panel, series, x, y)
+        if rate:
+            for name, also in beside(r).items():
+                self.add(f"{title}{data.BESIDE}{name}{bar}{axis}", series, x, also)
 
 
 def value(r: Result, field: str) -> float:
@@ -41,12 +84,23 @@ def value(r: Result, field: str) -> float:
     return r.json[field] if operations is None else operations
 
 
+LOCK = "--lock="
+
+
+def each_lock(machine: str, ranks: int, options: Sequence[str]) -> list[Asked]:
+    """The parts of a command with several locks."""
+    locks, = (o[len(LOCK):].split(",") for o in options if o.startswith(LOCK))
+    others = tuple(o for o in options if not o.startswith(LOCK))
+    return [Asked(machine, ranks, others, lock) for lock in locks]
+
+
 class Simulator:
     """pawl-sim of a build tree. Threads may share it: at most so many simulations run at a time,
     those of the figures in turn."""
 
     def __init__(self, build: Build, jobs: int = 1):
         self.build = build
+        self.jobs = jobs
         self.free = threading.Semaphore(jobs)
         self.ended = 0
         self.stopped = False
@@ -58,8 +112,14 @@ class Simulator:
         self.stopped = True
 
     def run(self, machine: str, ranks: int, options: Sequence[str]) -> list[Result]:
-        return self.execute([self.program, f"--machines={MACHINES}", f"--machine={machine}",
-                             f"--ranks={ranks}", "--progress=never", "--json", *options])
+        """The results of --lock; a run that is not steady is made longer."""
+        found = self.execute([self.program, f"--machines={MACHINES}", f"--machine={machine}",
+                              f"--ranks={ranks}", "--steady", "--progress=never", "--json",
+                              *options])
+        asked = {a.lock: a for a in each_lock(machine, ranks, options)}
+        for r in found:
+            r.json["asked"] = asked[r.lock]
+        return found
 
     def execute(self, command: Sequence[str]) -> list[Result]:
         with self.free:

@@ -25,23 +25,14 @@ FAIR = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "declock")
 RANKS_MOST = 128
 LEAST = 20000
 """Acquires of all ranks together, at first."""
-LENGTHEN, LENGTHENINGS = 4, 3
-"""A run that is not steady is made so many times longer, so often."""
-HALVES = 0.05
-"""A run is steady if the second half of its time has as many acquires as the first, give or take
-this part of them, and if the share of writers is that of --fw, likewise."""
-STANDARD_ERRORS = 3
-"""A share of writers that chance explains does not count as a difference."""
-
 ABOUT = f"""\
 Draws settings from the seed: a machine, up to 64 nodes and {RANKS_MOST} ranks, one lock or up to a
 million, how these are drawn, the share of writers, sections, pauses and bursts. Runs pawl-sim of
 the build tree (default: the current folder) for --kind and each other kind in each, prints a row
 for each setting, and then the distribution: the throughput of the kind over that of the best other
-one, and the 99th percentile of its latency over that kind's. A run that is not steady (the second
-half within 5 % of the first, the share of writers within 5 %) is made {LENGTHEN} times longer, up
-to {LENGTHENINGS} times; a row whose runs are not steady then says so. The same seed gives the same
-rows."""
+one, and the 99th percentile of its latency over that kind's. A run that is not steady is made
+longer (pawl-sim --steady); a row whose runs are not steady then says so. The same seed gives the
+same rows."""
 
 
 @dataclass(frozen=True)
@@ -111,25 +102,6 @@ def draw_one(rng: random.Random, folder: str) -> Setting:
     return Setting(machine, nodes, each, has_packages(machine, folder), bench, fw, tuple(extra))
 
 
-def differs_in_writers(r: Result, fw: float) -> bool:
-    """Whether the share of writers is another one than that of the setting."""
-    wanted = fw / 100
-    if r.readers != "shared" or not 0 < wanted < 1:
-        return False
-    error = STANDARD_ERRORS * math.sqrt(wanted * (1 - wanted) / r.acquires)
-    return abs(r.exclusive / r.acquires - wanted) > max(HALVES * wanted, error)
-
-
-def why_not_steady(r: Result, fw: float) -> str:
-    """Empty: it is."""
-    noise = STANDARD_ERRORS * 2 / math.sqrt(r.acquires)
-    if abs(r.halves - 1) > max(HALVES, noise):
-        return f"{r.lock}: second half {digits(r.halves)} of the first"
-    if differs_in_writers(r, fw):
-        return f"{r.lock}: {digits(100 * r.exclusive / r.acquires)} % exclusive"
-    return ""
-
-
 @dataclass
 class Row:
     """A setting with the results of the kinds that can take part."""
@@ -179,24 +151,18 @@ def share_of_slowest(r: Result) -> float:
 def run_kind(simulator: Simulator, s: Setting, lock: str, args: argparse.Namespace
              ) -> tuple[Result | None, str]:
     """The result of the kind, and why its run is not steady; None: it cannot take part."""
-    iterations = max(LEAST // s.ranks, 20)
-    result, why = None, ""
-    for _ in range(LENGTHENINGS + 1):
-        length = [f"--iterations={iterations}"]
-        if args.seconds:
-            length.append(f"--seconds={args.seconds:g}")
-        try:
-            options = [f"--lock={lock}", f"--seed={args.seed + 1}", *length, *s.options]
-            result, = simulator.run(s.machine, s.ranks, options)
-        except BadInput as error:
-            if lock == args.kind:
-                raise
-            return None, f"{lock}: {str(error).splitlines()[-1]}"
-        why = why_not_steady(result, s.fw)
-        if not why:
-            break
-        iterations *= LENGTHEN
-    return result, why
+    length = [f"--iterations={max(LEAST // s.ranks, 20)}"]
+    if args.seconds:
+        length.append(f"--seconds={args.seconds:g}")
+    try:
+        options = [f"--lock={lock}", f"--seed={args.seed + 1}", *length, *s.options]
+        result, = simulator.run(s.machine, s.ranks, options)
+    except BadInput as error:
+        if lock == args.kind:
+            raise
+        return None, f"{lock}: {str(error).splitlines()[-1]}"
+    why = result.get("unsteady", "")
+    return result, why and f"{lock}: {why}"
 
 
 def measure(simulator: Simulator, s: Setting, args: argparse.Namespace,

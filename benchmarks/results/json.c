@@ -107,6 +107,15 @@ static void put_over_time(FILE *out, const struct settings *s, const struct outc
 	fprintf(out, "]");
 }
 
+static void put_steady(FILE *out, const struct outcome *o)
+{
+	fprintf(out, ",\"halves\":%.4f", o->halves);
+	if (!o->unsteady[0])
+		return;
+	fprintf(out, ",");
+	json_put_member(out, "unsteady", o->unsteady);
+}
+
 static void put_rows(FILE *out, const struct result *r, const struct outcome *o)
 {
 	fprintf(out, ",\"%s\":[", r->workload->rows);
@@ -141,7 +150,7 @@ void report_json(FILE *out, const struct settings *s, const struct result *r)
 	fprintf(out, ",\"waits\":%.4f,\"parks\":%.4f,\"leases_lost\":%llu", o.waits, o.parks,
 		(unsigned long long)o.leases_lost);
 	if (s->simulate)
-		fprintf(out, ",\"halves\":%.4f", o.halves);
+		put_steady(out, &o);
 	if (s->simulate && workload_is(r->workload, W_RANGES))
 		fprintf(out, ",\"aborts\":%.6g", o.aborts);
 	if (o.requests)

@@ -2,6 +2,7 @@
 /* Medians over the repetitions, and sums of counts. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "benchmarks/harness/bench.h"
 
@@ -89,6 +90,8 @@ struct outcome result_sum(const struct result *r)
 		sum.seconds += o->seconds;
 		sum.max = fmax(sum.max, o->max);
 		sum.counted = sum.counted || o->counted;
+		if (o->unsteady[0])
+			memcpy(sum.unsteady, o->unsteady, sizeof sum.unsteady);
 	}
 	return sum;
 }

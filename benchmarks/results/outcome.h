@@ -28,8 +28,9 @@ struct outcome {
 	double timeline[TIMELINE];             /* acquires/s, by part of the time */
 	double
 	    halves; /* acquires of the second half of the time for each of the first; simulated */
-	double aborts; /* of ranges, per acquire; 0 if not counted */
-	int rows;      /* of the workload's */
+	char unsteady[64]; /* why the run is not steady, or ""; simulated */
+	double aborts;     /* of ranges, per acquire; 0 if not counted */
+	int rows;          /* of the workload's */
 	double row[MAX_ROWS][MAX_COLUMNS];
 };
 

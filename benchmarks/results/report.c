@@ -181,6 +181,18 @@ static void note_readers(const struct result *results, int count)
 	printf("%s", any ? "\n" : "");
 }
 
+static void note_unsteady(const struct result *results, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct outcome o = {.acquires = 0};
+
+		if (!results[i].skipped[0])
+			o = result_sum(&results[i]);
+		if (o.unsteady[0])
+			printf("  %s is not steady: %s\n", results[i].contestant->name, o.unsteady);
+	}
+}
+
 static void columns(bool transactions)
 {
 	const char *each = transactions ? "/trans." : "/acq.";
@@ -216,6 +228,7 @@ void report_table(const struct settings *s, const struct result *results, int co
 	if (results[0].fw < 100 || (workload_is(results[0].workload, W_FIXED) &&
 				    !workload_is(results[0].workload, W_TIMELINE)))
 		note_readers(results, count);
+	note_unsteady(results, count);
 	all_parts(results, count);
 	for (int i = 0; i < count && results[0].workload->rows; i++)
 		if (!results[i].skipped[0])

@@ -6,6 +6,8 @@
  */
 #include "sim_bench.h"
 
+#include <string.h>
+
 #include "benchmarks/workloads/described.h"
 
 enum { WORK_MIN_NS = 1000, WORK_SPREAD_NS = 3000, CELLS = 1 << 16 };
@@ -166,6 +168,47 @@ static void count_now(struct sim_run *run)
 		run->timeline[(uint64_t)((unsigned __int128)since * TIMELINE / run->limit)]++;
 }
 
+static void begin_measuring(struct sim_run *run)
+{
+	struct pawl_stats all = snapshot(run, run->before);
+
+	run->measuring = true;
+	run->start = engine_now();
+	run->waits = all.waits;
+	run->aborts = all.aborts;
+}
+
+/* A table that fills and a space that grows are never steady. */
+static bool is_steady(struct sim_run *run)
+{
+	double wanted = run->writers == UINT32_MAX ? 1 : run->writers * 0x1p-32;
+	uint64_t acquires = 0, exclusive = 0;
+
+	if (workload_is(run->workload, W_BY_ITSELF) || workload_is(run->workload, W_GROWS))
+		return true;
+	for (int id = 0; id < run->ranks; id++) {
+		acquires += run->part[id].acquires;
+		exclusive += run->part[id].exclusive;
+	}
+	return steady_is(steady_halves(&run->steady, run->start, engine_now()), acquires, exclusive,
+			 wanted, run->unsteady, sizeof run->unsteady);
+}
+
+/* Measure anew from here on, for longer. */
+static void lengthen(struct sim_run *run)
+{
+	run->steady = (struct steady){.lengthened = run->steady.lengthened + 1};
+	run->warm = run->done;
+	run->most *= 2;
+	run->limit *= 2;
+	memset(&run->hist, 0, sizeof run->hist);
+	memset(run->series, 0, sizeof run->series);
+	memset(run->timeline, 0, sizeof run->timeline);
+	for (int id = 0; id < run->ranks; id++)
+		run->part[id].acquires = run->part[id].exclusive = 0;
+	begin_measuring(run);
+}
+
 /* Record a turn, unless the warm-up lasts. */
 static void note(struct sim_rank *r, sim_time took, bool exclusive)
 {
@@ -177,13 +220,8 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 	if (run->over)
 		return;
 	if (!run->measuring) {
-		if (run->done < run->warm)
-			return;
-		run->measuring = true;
-		run->start = engine_now();
-		all = snapshot(run, run->before);
-		run->waits = all.waits;
-		run->aborts = all.aborts;
+		if (run->done >= run->warm)
+			begin_measuring(run);
 		return;
 	}
 	count_now(run);
@@ -191,9 +229,13 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 	part->acquires++;
 	part->exclusive += exclusive;
 	histogram_add(&run->hist, took);
-	run->over = run->done >= run->warm + run->most && engine_now() >= run->start + run->limit;
-	if (!run->over)
+	if (run->done < run->warm + run->most || engine_now() < run->start + run->limit)
 		return;
+	if (!is_steady(run) && run->set->steady && run->steady.lengthened < STEADY_LENGTHENINGS) {
+		lengthen(run);
+		return;
+	}
+	run->over = true;
 	run->end = engine_now();
 	all = snapshot(run, run->after);
 	run->waits = all.waits - run->waits;

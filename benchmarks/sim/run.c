@@ -284,6 +284,7 @@ static void add_up(const struct sim_run *run, struct outcome *out)
 	out->seconds = (double)(run->end - run->start) / (double)SIM_S;
 	out->throughput = out->seconds > 0 ? (double)out->acquires / out->seconds : 0;
 	out->halves = steady_halves(&run->steady, run->start, run->end);
+	snprintf(out->unsteady, sizeof out->unsteady, "%s", run->unsteady);
 	out->slowest = out->seconds > 0 ? least / out->seconds : 0;
 	out->fairness = acquires ? jain(acquires, active) : 0;
 	free(acquires);
@@ -291,7 +292,8 @@ static void add_up(const struct sim_run *run, struct outcome *out)
 	for (int i = 0; run->workload->series && run->workload->series[i]; i++)
 		spread_of(&out->series[i], &run->series[i], (double)SIM_NS);
 	for (int i = 0; i < TIMELINE && run->limit; i++)
-		out->timeline[i] = (double)run->timeline[i] * TIMELINE / run->set->seconds;
+		out->timeline[i] =
+		    (double)run->timeline[i] * TIMELINE * (double)SIM_S / (double)run->limit;
 	out->p50 = out->all.p50;
 	out->p99 = out->all.p99;
 	out->max = out->all.max;

@@ -8,6 +8,7 @@
  *   machines.c   the files of machines
  *   run.c        a world of a machine: set-up, run, results
  *   play.c       the workloads in virtual time
+ *   steady.c     whether a run is steady
  *   table.c      the hash table in virtual time
  */
 #ifndef PAWL_SIM_BENCH_H
@@ -15,6 +16,7 @@
 
 #include "benchmarks/harness/bench.h"
 #include "benchmarks/cli/cli.h"
+#include "benchmarks/sim/steady.h"
 #include "benchmarks/workloads/citron/ranges.h"
 #include "sim/machine.h"
 
@@ -29,40 +31,6 @@ struct sim_part {
 	int client;                /* among the active ones */
 	bool is_active;
 };
-
-/* Whether a run is steady: the times of every n-th acquire of the measured part. n is a power of
- * two, first 1; its multiples have none of the bits of n - 1, the mask. */
-enum { STEADY_MARKS = 512 };
-struct steady {
-	uint64_t count, mask;
-	int marks;
-	sim_time mark[STEADY_MARKS];
-};
-
-static inline void steady_count(struct steady *s, sim_time now)
-{
-	if (++s->count & s->mask)
-		return;
-	if (s->marks == STEADY_MARKS) { /* keep every second one */
-		for (int i = 0; i < STEADY_MARKS / 2; i++)
-			s->mark[i] = s->mark[2 * i + 1];
-		s->marks = STEADY_MARKS / 2;
-		s->mask = 2 * s->mask + 1;
-		if (s->count & s->mask)
-			return;
-	}
-	s->mark[s->marks++] = now;
-}
-
-/* Acquires of the second half of the time for each of the first half. */
-static inline double steady_halves(const struct steady *s, sim_time start, sim_time end)
-{
-	int first = 0;
-
-	while (first < s->marks && s->mark[first] - start <= (end - start) / 2)
-		first++;
-	return first ? (double)(s->marks - first) / first : 0;
-}
 
 /* One contestant, one workload, one repetition. */
 struct sim_run {
@@ -86,6 +54,7 @@ struct sim_run {
 	uint32_t failures; /* of 2^32 acquires: the lock is forgotten */
 	uint64_t timeline[TIMELINE + 1];
 	struct steady steady;
+	char unsteady[STEADY_TEXT];                /* why it is not, or "" */
 	struct histogram hist, series[MAX_SERIES]; /* of picoseconds */
 
 	/* The homes of locks, if the options do not determine them. */

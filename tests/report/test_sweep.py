@@ -33,19 +33,6 @@ class Sweep(unittest.TestCase):
                              s.machine not in ("cloudlab-cx3-20nodes", "xc30-aries")
                              and s.each >= 4 and s.each % 2 == 0)
 
-    def test_a_run_is_steady_if_its_halves_and_its_writers_are(self):
-        self.assertEqual(sweep.why_not_steady(result(), 5), "")
-        self.assertIn("second half", sweep.why_not_steady(result(halves=0.8), 5))
-        self.assertIn("exclusive", sweep.why_not_steady(result(exclusive=4000), 5))
-
-    def test_chance_does_not_make_a_run_unsteady(self):
-        self.assertEqual(sweep.why_not_steady(result(acquires=1000, exclusive=60), 5), "")
-        self.assertEqual(sweep.why_not_steady(result(acquires=1000, exclusive=50, halves=0.9), 5),
-                         "")
-
-    def test_a_kind_that_cannot_share_has_its_own_share_of_writers(self):
-        self.assertEqual(sweep.why_not_steady(result(readers="exclusive", exclusive=100000), 5), "")
-
     def test_ratios_are_to_the_best_other_kind(self):
         setting = sweep.draw(1, 1, MACHINES)[0]
         row = sweep.Row(setting, "adaptive", {

@@ -12,7 +12,6 @@ from ..results import Result
 from ..simulate import Points, Simulator
 
 MACHINE = "cx5-6nodes"
-COSTLY_PUTS = "cx5-costly-puts"
 MILLION = 1000000
 SWIFT = "--lock=shiftlock,d-mcs,rma-rw"
 RETRYING = "--lock=drtm,dslr"
@@ -22,11 +21,10 @@ SKEWED = "--zipf=0.99"
 MIXES = {"WI": 50, "RI": 5, "RO": 0}
 
 
-def serve(sim: Simulator, clients: int, locks: int, *options: str,
-          machine: str = MACHINE) -> list[Result]:
+def serve(sim: Simulator, clients: int, locks: int, *options: str) -> list[Result]:
     """The microbenchmark."""
     one_counter = ["-o", f"t_dc={clients + 1}"] if any("rma-rw" in o for o in options) else []
-    return sim.run(machine, clients + 1, [
+    return sim.run(MACHINE, clients + 1, [
         "--bench=micro", f"--locks={locks}", f"--active={clients}", "--active-on=remote",
         "--homes=first-node", "-o", f"topology=node:{clients + 1}", *one_counter, *options])
 
@@ -61,17 +59,6 @@ def figure_4(sim: Simulator, quick: bool) -> Points:
                 data.points(found, "6: atomics a cycle", "far_atomic", x=x)
                 data.points(found, "6: reads a cycle", "far_get", x=x)
                 data.points(found, "6: writes a cycle", "far_put", x=x)
-    return data
-
-
-def figure_4_costly(sim: Simulator, quick: bool) -> Points:
-    """Figure 4 where a put costs what a message costs in the paper."""
-    data = Points()
-    for mix in ("WI", "RI"):
-        found = serve(sim, 240, MILLION, SWIFT, "--iterations=150", f"--fw={MIXES[mix]}", SKEWED,
-                      machine=COSTLY_PUTS)
-        data.points(found, "4, costly puts: acquires a second", "throughput", x=f"{mix} Zipf.")
-        data.points(found, "4, costly puts: 99 % latency, us", "p99", x=f"{mix} Zipf.")
     return data
 
 
