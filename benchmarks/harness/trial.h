@@ -51,6 +51,7 @@ struct trial {
 	uint64_t abandoned, leases_lost;
 	uint64_t requests, reader_requests; /* of locks, by transactions */
 	uint64_t bytes;                     /* read and written */
+	uint64_t turns;                     /* how often another rank was the last holder */
 	double elapsed_ns;
 	struct histogram hist, series[MAX_SERIES];
 	uint64_t timeline[TIMELINE + 1];

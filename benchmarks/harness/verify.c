@@ -111,6 +111,28 @@ void cells_count(struct trial *t, struct pick p)
 	}
 }
 
+bool cells_turn(struct trial *t, struct pick p)
+{
+	const int64_t me = t->team->rank + 1; /* a cell that no rank has held has 0 */
+	const int ranks = t->team->ranks;
+	int64_t before = me;
+
+	if (p.lock >= t->n_cells || p.mode != PAWL_EXCLUSIVE)
+		return false;
+	if (t->team->nodes > 1) {
+		int rank = (int)(p.lock % (uint64_t)ranks);
+		MPI_Aint at = (MPI_Aint)(p.lock / (uint64_t)ranks * CELL_WORDS) + TOUCHED;
+
+		MPI_Fetch_and_op(&me, &before, MPI_INT64_T, rank, at, MPI_REPLACE, t->win);
+		MPI_Win_flush(rank, t->win);
+		return before != me;
+	}
+	before = t->cells[p.lock].touched;
+	if (before != me) /* else the cell stays as it is */
+		t->cells[p.lock].touched = me;
+	return before != me;
+}
+
 /* ------------------------------------------------------------ verification */
 
 static bool differ(const int64_t *w)

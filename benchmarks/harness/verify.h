@@ -19,6 +19,8 @@ void cells_clear(struct trial *t);
 /* The work of SOB and WCSB in the critical section of p. */
 void cells_touch(struct trial *t, struct pick p);
 void cells_count(struct trial *t, struct pick p);
+/* Of "turns": whether the last exclusive holder was another rank. */
+bool cells_turn(struct trial *t, struct pick p);
 /* All ranks acquire and check for a while. */
 void verify_run(struct trial *t);
 /* Now and then prolong a critical section. */

@@ -11,6 +11,17 @@ const struct workload workloads[] = {
     {DESCRIBED_OSOB, .run = osob_run},
     {DESCRIBED_WCSB, .run = wcsb_run},
     {DESCRIBED_WARB, .run = warb_run},
+    {
+	.name = "turns",
+	.summary = "throughput, and how often the holder of the lock changed",
+	.flags = W_PACED,
+	.run = turns_run,
+	.n = 1,
+	.fw = 100,
+	.rows = "turns",
+	.columns = {"changes/s", "per change"},
+	.close = turns_close,
+    },
     {DESCRIBED_DHT, .run = dht_run},
     {DESCRIBED_LOCKTABLE, .run = ecsb_run}, /* with other picks */
     {DESCRIBED_MICRO, .run = micro_run},

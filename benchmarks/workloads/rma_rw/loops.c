@@ -7,6 +7,8 @@
  *         the lock (pawl_lock_read_begin())
  *   WCSB  increment of a shared counter, then 1 to 4 us of work
  *   WARB  1 to 4 us of work after the release
+ * and a workload of our own: in "turns" each holder looks which rank held the lock before, so it
+ * counts how often the holder changes.
  *
  * One loop serves all of them; it is compiled once for each. Where acquires are
  * short, one in "stride" is timed, and the end of the run is checked at the same time, so
@@ -19,7 +21,7 @@
 
 #include "benchmarks/harness/bench.h"
 
-enum work { NOTHING, ROW, TOUCH, COUNT_AND_SPIN, SPIN_AFTER, READ };
+enum work { NOTHING, ROW, TOUCH, TURN, COUNT_AND_SPIN, SPIN_AFTER, READ };
 
 /* The section of a reader that looks at the lock before and after it. */
 static void read_optimistically(struct trial *t, struct pick p)
@@ -57,6 +59,8 @@ static inline __attribute__((always_inline)) void inside(struct trial *t, struct
 {
 	if (work == TOUCH || work == READ)
 		cells_touch(t, p);
+	if (work == TURN)
+		t->turns += cells_turn(t, p);
 	if (work == COUNT_AND_SPIN) {
 		cells_count(t, p);
 		spin_a_while(t);
@@ -99,7 +103,7 @@ static inline __attribute__((always_inline)) void timed_cycle(struct trial *t, e
 	}
 	if (trial_refused(pawl_lock_acquire(t->table, p.lock, p.mode)))
 		trial_abort(t, "acquire");
-	if (work == TOUCH || work == READ || work == COUNT_AND_SPIN || paced) {
+	if (work == TOUCH || work == TURN || work == READ || work == COUNT_AND_SPIN || paced) {
 		middle = ticks();
 		inside(t, p, work, paced);
 		after = ticks();
@@ -120,6 +124,7 @@ static inline __attribute__((always_inline)) void loop(struct trial *t, enum wor
 	const uint64_t start = ticks(), limit = t->limit;
 	uint64_t now, done = 0;
 
+	t->turns = 0;
 	while ((now = ticks()) - start < t->ticks && done < limit) {
 		uint64_t more = limit - done < t->stride ? limit - done : t->stride;
 
@@ -172,6 +177,22 @@ void wcsb_run(struct trial *t)
 void warb_run(struct trial *t)
 {
 	run(t, SPIN_AFTER);
+}
+
+void turns_run(struct trial *t)
+{
+	run(t, TURN);
+}
+
+void turns_close(struct trial *t)
+{
+	double slowest = t->elapsed_ns * 1e-9, all = (double)team_sum(t->team, t->acquires);
+	double turns = (double)team_sum(t->team, t->turns);
+
+	MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, t->team->comm);
+	t->rows = 1;
+	t->row[0][0] = slowest > 0 ? turns / slowest : 0;
+	t->row[0][1] = turns > 0 ? all / turns : all;
 }
 
 /* --------------------------------------------------------------- raw-pair */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The workloads of RMA-RW's paper. */
+/* The workloads of RMA-RW's paper, and "turns". */
 #ifndef BENCH_WORKLOADS_RMA_RW_RMA_RW_H
 #define BENCH_WORKLOADS_RMA_RW_RMA_RW_H
 
@@ -11,6 +11,8 @@ void sob_run(struct trial *t);
 void osob_run(struct trial *t);
 void wcsb_run(struct trial *t);
 void warb_run(struct trial *t);
+void turns_run(struct trial *t);
+void turns_close(struct trial *t);
 void raw_pair_run(struct trial *t);
 
 /* dht.c */
