@@ -23,10 +23,22 @@ static int ended(const pawl_table *t, const struct hold *h, int rc)
 			 : call_failed_lock(t, h->lock, rc);
 }
 
+/* dslr, a baseline, recovers and tells nobody. */
+static int check_tells(const pawl_table *t)
+{
+	if (t->setup.lives || !lease_counts(t))
+		return PAWL_SUCCESS;
+	return error_set(PAWL_ERR_UNSUPPORTED, "%s does not tell holders of recoveries",
+			 t->setup.protocol->kind.name);
+}
+
 static int repair(pawl_table *t, struct lock_slot *slot)
 {
 	struct hold h = hold_of(slot);
+	int rc = check_tells(t);
 
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	return ended(t, &h, client_repair(&t->clients, slot));
 }
 
@@ -38,6 +50,9 @@ static int is_consistent(pawl_table *t, struct lock_slot *slot, int *consistent)
 
 	if (!consistent)
 		return error_set(PAWL_ERR_ARG, "consistent is null");
+	rc = check_tells(t);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	rc = client_is_repaired(&t->clients, slot, &repaired);
 	*consistent = repaired;
 	return ended(t, &h, rc);
@@ -49,6 +64,8 @@ static int number(pawl_table *t, struct lock_slot *slot, int64_t *token)
 
 	if (!token)
 		return error_set(PAWL_ERR_ARG, "token is null");
+	if (!t->setup.lives && check_tells(t) != PAWL_SUCCESS)
+		return PAWL_ERR_UNSUPPORTED;
 	if (!t->setup.lives)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "there are no tokens without option lease (kinds with"

@@ -275,6 +275,23 @@ static void recovered(void)
 	       kind->name);
 }
 
+/* The kind recovers, and does not know what its holders would have to be told. */
+static void tells_nobody(void)
+{
+	const uint64_t lock = 1;
+	int is = -1;
+	int64_t token;
+
+	if (tap_rank == 0 && timed_code(acquire(lock, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire")) {
+		expect_code(pawl_lock_is_consistent(table, lock, &is), PAWL_ERR_UNSUPPORTED, "is");
+		expect_code(pawl_lock_consistent(table, lock), PAWL_ERR_UNSUPPORTED, "repair");
+		expect_code(pawl_lock_token(table, lock, &token), PAWL_ERR_UNSUPPORTED, "number");
+		timed_code(pawl_lock_release(table, lock), PAWL_SUCCESS, "release");
+	}
+	meet();
+	result("%s: does not say that nothing was recovered", kind->name);
+}
+
 static int nodes(void)
 {
 	struct pawl_table_info info = {.nodes = 0};
@@ -361,6 +378,8 @@ int main(int argc, char **argv)
 		awaited();
 		if (strstr(kind->options, "recoveries")) /* each life has a copy */
 			recovered();
+		else
+			tells_nobody();
 		/* Over several nodes a stopped rank also stops clients that use its memory by the
 		 * MPI. */
 		if (nodes() == 1 && tap_size > 1)
