@@ -259,6 +259,25 @@ int pawl_table_create_homed_f(pawl_fint comm, const char *kind, uint64_t n, pawl
  * after this one returns PAWL_ERR_ARG, until 16 more tables have been freed. */
 int pawl_table_free(pawl_table **table);
 
+/*
+ * Go on with a table over the ranks that are left, after others have died: *table becomes a table
+ * of the same kind, number of locks, options and name over survivors, a communicator whose ranks
+ * are all of the table's, as MPIX_Comm_shrink() or MPI_Comm_create_group() makes it. Homes are as
+ * option distribution says for so many ranks; with a home function they stay at ranks that survive.
+ * Collective over survivors, while no other thread makes a call on the table. After a failure
+ * *table is as before.
+ *
+ * Nobody holds a lock of the new table, not even what the caller held: requests have ended without
+ * their locks, and names, conditions, semaphores and counters begin anew. So repair what the locks
+ * protect before the first acquire, and ask for names again. Acquires do not return PAWL_RECOVERED
+ * for what happened before. Numbers of pawl_lock_token() go on to grow; PAWL_ERR_TOO_MANY after 31
+ * calls for a table with a lease. Option topology, which is about all ranks, has no effect any
+ * more; statistics begin anew. What the MPI has of the former table stays until the process ends.
+ */
+int pawl_table_shrink(pawl_table **table, MPI_Comm survivors);
+/* The same with the handle of Fortran. Collective. */
+int pawl_table_shrink_f(pawl_table **table, pawl_fint survivors);
+
 /* Information about a table. Local. */
 struct pawl_table_info {
 	const struct pawl_kind *kind;
@@ -408,7 +427,8 @@ int pawl_lock_abandon(pawl_table *table, uint64_t lock);
  * A call for several locks returns PAWL_RECOVERED if this is so of at least one.
  *
  * Local (one-sided). Does nothing if the lock was not recovered, or has no lease.
- * PAWL_ERR_NOT_HELD: this thread does not hold it exclusively.
+ * PAWL_ERR_NOT_HELD: this thread does not hold it exclusively. PAWL_ERR_UNSUPPORTED, as from the
+ * next two calls: the kind recovers and does not tell (dslr, a baseline of pawl-bench).
  */
 int pawl_lock_consistent(pawl_table *table, uint64_t lock);
 

@@ -1065,6 +1065,13 @@ class table
 			detail::check(pawl_table_free(&table_));
 	}
 
+	/* Collective over survivors: pawl_table_shrink(). What holds a lock of the table holds it
+	 * no more, and release() says so. */
+	void shrink_to(MPI_Comm survivors)
+	{
+		detail::check(pawl_table_shrink(&table_, survivors));
+	}
+
 	/* For the calls of pawl.h. */
 	pawl_table *get() const noexcept
 	{

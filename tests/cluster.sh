@@ -46,6 +46,26 @@ tap_program "2 hosts x 2, optimistic reads" cluster $seconds -- "$lock/reads"
 tap_program "2 hosts x 2, leases" cluster $seconds -- "$lock/leases"
 tap_program "2 hosts x 2, homes and names" cluster $seconds -- "$lock/homes"
 tap_program "2 hosts x 2, events" cluster $seconds -- "$lock/events"
+# pawl.sync of Python; an MPICH without mpi4py has a part of it.
+python=$MPI4PY packages=$srcdir/python
+[ -n "$python" ] || [ "$TEST_MPI" != mpich ] || ! python3 -c 'import ctypes' || {
+	STANDIN_MPI=$(ldd "$builddir/.libs/libpawl.so" | sed -n 's/.*=> \(.*libmpi[^ ]*\) .*/\1/p')
+	export STANDIN_MPI
+	python=python3 packages=$packages:$srcdir/tests/languages/standin
+}
+if [ -n "$python" ] && [ -e "$builddir/.libs/libpawl.so" ]; then
+	# shellcheck disable=SC2086 # a command
+	tap_program "2 hosts x 2, pawl.sync" cluster $seconds -- env PYTHONDONTWRITEBYTECODE=1 \
+		"PAWL_LIBRARY=$builddir/.libs/libpawl.so" "PYTHONPATH=$packages" \
+		$python "$srcdir/tests/languages/sync.py" few
+else
+	skip "2 hosts x 2, pawl.sync" "no python3 with an mpi4py for this MPI"
+fi
+if [ "$TEST_MPI" = openmpi ] || [ -n "${TEST_LONG-}" ]; then # MPICH: seconds for each table
+	tap_program "2 hosts x 2, holders are told, and have numbers" cluster $seconds -- \
+		"$lock/abandon" --only shiftlock
+	tap_program "2 hosts x 2, shrunk" cluster $seconds -- "$lock/shrunk"
+fi
 tap_program "2 hosts x 2, errors" cluster $seconds -- "$lock/errors"
 tap_program "2 hosts x 2, progress=thread" cluster $seconds -- "$lock/exclusion" --only d-mcs \
 	--threads 1 --set progress=thread

@@ -7,7 +7,7 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 
-for example in counter fenced hashtable parts prices records survivor tasks whichever; do
+for example in counter fenced hashtable parts prices records shrunk survivor tasks whichever; do
 	check "$example, 4 ranks" mpi_run 4 60 "$builddir/examples/$example"
 done
 check "counter, 1 rank" mpi_run 1 60 "$builddir/examples/counter"
@@ -20,20 +20,23 @@ raised()
 }
 check "a lease that is too short is raised, and a line says so" raised
 
-# As doc/recovery.md says; MPICH: survivors.sh.
+# killed EXAMPLE SAYS: as doc/recovery.md says; MPICH: survivors.sh.
 killed()
 {
 	rm -f over.tmp
 	OMPI_MCA_orte_enable_recovery=1 PRTE_MCA_prte_enable_recovery=1 \
-		mpi_run 4 60 "$builddir/examples/survivor" kill over.tmp \
+		mpi_run 4 60 "$builddir/examples/$1" kill over.tmp \
 		>killed.tmp 2>&1
 	cat killed.tmp
-	[ -e over.tmp ] && grep -aq ', 1 changes undone' killed.tmp
+	[ -e over.tmp ] && grep -aq "$2" killed.tmp
 	killed_status=$?
 	rm -f over.tmp killed.tmp
 	return $killed_status
 }
-[ "$TEST_MPI" != openmpi ] || check "survivor, a rank of which is killed" killed
+if [ "$TEST_MPI" = openmpi ]; then
+	check "survivor, a rank of which is killed" killed survivor ', 1 changes undone'
+	check "shrunk, a rank of which is killed" killed shrunk '3 ranks that are left of 4'
+fi
 
 # The program in README.md.
 readme()

@@ -156,6 +156,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
         POINTER(c_void_p),
     ],
     "pawl_table_free": [POINTER(c_void_p)],
+    "pawl_table_shrink_f": [POINTER(c_void_p), c_int],
     "pawl_table_get_info_sized": [c_void_p, POINTER(TableInfo), c_size_t],
     "pawl_table_home": [*_LOCK, POINTER(c_int)],
     "pawl_table_get_stats_sized": [c_void_p, POINTER(Stats), c_size_t],

@@ -444,6 +444,13 @@ class Table:
             if self._handle or not MPI.Is_finalized():
                 check(code)
 
+    def shrink_to(self, survivors: Any) -> None:
+        """Go on over the ranks that are left: pawl_table_shrink(). Collective over survivors, a
+        communicator of mpi4py. Nothing is held any more; a `with` that held something says so."""
+        if not hasattr(survivors, "py2f"):
+            raise TypeError(f"survivors: {survivors!r} is not a communicator of mpi4py")
+        check(self._lib.pawl_table_shrink_f(byref(self._handle), survivors.py2f()))
+
     def lock(
         self,
         lock: int,

@@ -29,6 +29,11 @@ int pawl_table_create_homed_f(pawl_fint comm, const char *kind, uint64_t n, pawl
 	return pawl_table_create_homed(COMM_OF(comm), kind, n, home, arg, info_of(info), table);
 }
 
+int pawl_table_shrink_f(pawl_table **table, pawl_fint survivors)
+{
+	return pawl_table_shrink(table, COMM_OF(survivors));
+}
+
 int pawl_request_mpi_f(pawl_request *request, pawl_fint *mpi)
 {
 	MPI_Request handle = MPI_REQUEST_NULL;

@@ -24,7 +24,9 @@
  *       have another copy; and it does not replace a later term.
  *   (D) Numbers grow from hold to hold: TOKEN only grows, and so does the term. A holder of an
  *       earlier life that adds late gets a number from TOKEN that is too large by what the holders
- *       of later lives have added before, less than 2^34; the term outweighs it.
+ *       of later lives have added before, less than 2^34; the term outweighs it. A table that
+ *       replaces another one starts with new words, and its era outweighs both, as long as a lock
+ *       has fewer than 2^24 terms, which take leases.
  * A holder that does not call life_repair() leaves the state as it is, and so does one that dies.
  *
  * Cost: nothing in the first life. After a recovery a get for each acquire, until the slot has
@@ -38,7 +40,7 @@
  */
 #include "lock/lock.h"
 
-enum { LIFE_COPY_BITS = 25, LIFE_TERM_BIT = 34 };
+enum { LIFE_COPY_BITS = 25, LIFE_TERM_BIT = 34, LIFE_ERA_BIT = 58 };
 
 static struct rma_word word_of(const struct lock_setup *s, struct lock_slot *slot, uint64_t which)
 {
@@ -99,6 +101,7 @@ int life_number(const struct lock_setup *s, struct lock_slot *slot)
 	rma_fao(&slot->client, w, RMA_SUM, 1, &before);
 	/* Orders the sum before the look at before, and before the release: (D). */
 	rma_flush(&slot->client, w);
-	slot->token = (FAULT(life_term) ? 0 : life.term << LIFE_TERM_BIT) + before + 1;
+	slot->token = (int64_t)s->era << LIFE_ERA_BIT;
+	slot->token += (FAULT(life_term) ? 0 : life.term << LIFE_TERM_BIT) + before + 1;
 	return PAWL_SUCCESS;
 }

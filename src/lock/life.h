@@ -11,6 +11,9 @@ struct lock_life {
 	int64_t copy, term;
 };
 
+/* Of a table that replaces another one (pawl_table_shrink()); its numbers are larger. */
+enum { LIFE_MOST_ERAS = 31 };
+
 /* Words of a lock at its home, zero at first. */
 enum { LIFE_REPAIRED = 0, LIFE_TOKEN = 8, LIFE_BYTES = 16 };
 

@@ -38,6 +38,7 @@ struct lock_setup {
 	uint64_t events, event_nodes; /* offsets of words for events (client/events.h); 0: none */
 	uint64_t names; /* offset of the names of the locks at their homes; 0: they have none */
 	uint64_t lives; /* the same of the words of life.h */
+	int era;        /* how many tables this one has replaced, at most LIFE_MOST_ERAS */
 	uint64_t bytes; /* of a segment, as reserved until now */
 	/* The protocol's constants, set by its layout(); the library calls free() on it. */
 	void *state;

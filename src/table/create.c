@@ -281,6 +281,7 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	int rc;
 
 	setup_begin(s, p, t->job->topo, o, n);
+	s->era = t->era;
 	s->posts = p->settled && s->domain == RMA_NET &&
 		   transport_choose(o, t->job->one_host) != RMA_BY_MPI;
 	if (t->clients.threaded && !t->clients.by_process)
@@ -383,7 +384,8 @@ static void destroy(pawl_table *t)
 	setup_free(&t->setup);
 	homes_free(t);
 	if (t->kept)
-		kept_leave(t->kept, false);
+		kept_leave(t->kept, KEPT_FREE);
+	options_free(&t->options);
 	life_bury(t);
 }
 
@@ -499,73 +501,39 @@ void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n)
 		snprintf(t->of_name, sizeof t->of_name, " of \"%s\"", t->name);
 }
 
-/* Create a table; homes come from a function (homed) or from option distribution. */
-static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl_home_fn *home,
-		  void *arg, MPI_Info info, pawl_table **table)
+int table_build(const struct table_request *q, int rc, pawl_table **table)
 {
-	char name[OPTIONS_NAME_BYTES], variable[OPTIONS_VARIABLE_BYTES];
-	const struct lock_protocol *p;
-	const char *kind;
-	struct options o = {.max_held = 0};
-	pawl_table *t;
-	int rc = check_mpi(comm), inter = 0, mpi;
+	pawl_table *t = rc == PAWL_SUCCESS ? calloc(1, sizeof *t) : NULL;
+	const struct table_asked asked = {q->options, q->kind, q->n, q->homed};
 	int64_t mine[2 + TABLE_ITEMS], all[2 + TABLE_ITEMS];
-	struct table_asked table_asked;
+	int mpi;
 
-	if (table)
-		*table = NULL;
-	if (rc != PAWL_SUCCESS)
-		return rc;
-	if (comm == MPI_COMM_NULL)
-		return error_set(PAWL_ERR_ARG, "comm is MPI_COMM_NULL");
-	PMPI_Comm_test_inter(comm, &inter);
-	if (inter)
-		return error_set(PAWL_ERR_ARG, "comm is an inter-communicator");
-	/* From here on all ranks take the same steps. */
-	t = calloc(1, sizeof *t);
-	rc = options_name(info, name);
-	kind = kinds_name(options_kind(asked, name, variable));
-	p = kinds_find(kind);
-	if (rc == PAWL_SUCCESS)
-		rc = check_arguments(kind, variable, n, p);
-	if (rc == PAWL_SUCCESS && !table)
-		rc = error_set(PAWL_ERR_ARG, "table is a null pointer");
-	if (rc == PAWL_SUCCESS && homed && !home)
-		rc = error_set(PAWL_ERR_ARG, "home is a null pointer: a function, or"
-					     " pawl_table_create() with option distribution");
 	if (rc == PAWL_SUCCESS && !t)
 		rc = error_set(PAWL_ERR_NOMEM, "out of memory");
 	if (rc == PAWL_SUCCESS)
-		rc = options_read(&o, p, info);
-	if (rc == PAWL_SUCCESS)
-		rc = check_threads(t, &o, p);
-	if (table_is_first_rank(comm)) {
-		options_warn_kind(stderr, asked, name);
-		options_warn(stderr, p, info);
-	}
-	table_asked = (struct table_asked){&o, kind, n, homed};
+		rc = check_threads(t, q->options, q->protocol);
 	mine[0] = -rc;
-	mine[1 + TABLE_ITEMS] = -(int64_t)o.held_given;
-	table_items(&table_asked, rc == PAWL_SUCCESS, mine + 1);
-	mpi = meet(comm, mine, all, 2 + TABLE_ITEMS,
-		   homed ? "pawl_table_create_homed()" : "pawl_table_create()",
-		   o.watchdog_s > 0 ? o.watchdog_s : CREATE_SECONDS);
-	rc = agreed(comm, rc, mpi == MPI_SUCCESS ? (int)-all[0] : rc, mpi);
+	mine[1 + TABLE_ITEMS] = -(int64_t)q->options->held_given;
+	table_items(&asked, rc == PAWL_SUCCESS, mine + 1);
+	mpi = meet(q->comm, mine, all, 2 + TABLE_ITEMS, q->call,
+		   q->options->watchdog_s > 0 ? q->options->watchdog_s : CREATE_SECONDS);
+	rc = agreed(q->comm, rc, mpi == MPI_SUCCESS ? (int)-all[0] : rc, mpi);
 	if (rc == PAWL_SUCCESS)
-		rc = table_same_items(comm, &table_asked, mine + 1, all + 1);
+		rc = table_same_items(q->comm, &asked, mine + 1, all + 1);
 	if (rc != PAWL_SUCCESS) {
-		options_free(&o);
+		options_free(q->options);
 		free(t);
 		return rc;
 	}
-	o.held_given = all[1 + TABLE_ITEMS] < 0; /* on some rank */
+	t->options = *q->options;
+	t->options.held_given = all[1 + TABLE_ITEMS] < 0; /* on some rank */
+	t->era = q->era;
 	t->homes_win = MPI_WIN_NULL;
-	strcpy(t->name, name);
-	table_describe(t, p, n);
-	rc = find_ranks(comm, t, &o);
+	strcpy(t->name, q->name);
+	table_describe(t, q->protocol, q->n);
+	rc = find_ranks(q->comm, t, &t->options);
 	if (rc == PAWL_SUCCESS)
-		rc = build(t, p, &o, n, home, arg);
-	options_free(&o);
+		rc = build(t, q->protocol, &t->options, q->n, q->home, q->arg);
 	if (rc != PAWL_SUCCESS) {
 		destroy(t);
 		return rc;
@@ -573,6 +541,59 @@ static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl
 	life_begin(t);
 	*table = t;
 	return PAWL_SUCCESS;
+}
+
+int table_check_comm(MPI_Comm comm, const char *what)
+{
+	int inter = 0;
+
+	if (comm == MPI_COMM_NULL)
+		return error_set(PAWL_ERR_ARG, "%s is MPI_COMM_NULL", what);
+	PMPI_Comm_test_inter(comm, &inter);
+	return inter ? error_set(PAWL_ERR_ARG, "%s is an inter-communicator", what) : PAWL_SUCCESS;
+}
+
+/* Create a table; homes come from a function (homed) or from option distribution. */
+static int create(MPI_Comm comm, const char *asked, uint64_t n, bool homed, pawl_home_fn *home,
+		  void *arg, MPI_Info info, pawl_table **table)
+{
+	char name[OPTIONS_NAME_BYTES], variable[OPTIONS_VARIABLE_BYTES];
+	struct options o = {.max_held = 0};
+	struct table_request q = {.comm = comm,
+				  .call =
+				      homed ? "pawl_table_create_homed()" : "pawl_table_create()",
+				  .options = &o,
+				  .n = n,
+				  .homed = homed,
+				  .home = home,
+				  .arg = arg,
+				  .name = name};
+	int rc = check_mpi(comm);
+
+	if (table)
+		*table = NULL;
+	if (rc == PAWL_SUCCESS)
+		rc = table_check_comm(comm, "comm");
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	/* From here on all ranks take the same steps. */
+	rc = options_name(info, name);
+	q.kind = kinds_name(options_kind(asked, name, variable));
+	q.protocol = kinds_find(q.kind);
+	if (rc == PAWL_SUCCESS)
+		rc = check_arguments(q.kind, variable, n, q.protocol);
+	if (rc == PAWL_SUCCESS && !table)
+		rc = error_set(PAWL_ERR_ARG, "table is a null pointer");
+	if (rc == PAWL_SUCCESS && homed && !home)
+		rc = error_set(PAWL_ERR_ARG, "home is a null pointer: a function, or"
+					     " pawl_table_create() with option distribution");
+	if (rc == PAWL_SUCCESS)
+		rc = options_read(&o, q.protocol, info);
+	if (table_is_first_rank(comm)) {
+		options_warn_kind(stderr, asked, name);
+		options_warn(stderr, q.protocol, info);
+	}
+	return table_build(&q, rc, table);
 }
 
 int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info,
@@ -607,15 +628,15 @@ static int check_free(pawl_table *t)
 			 t->clients.threaded ? "holds or awaits" : "holds", text, t->of_name);
 }
 
-/* Free what is left of t after MPI has ended; its windows and communicators are gone. */
-static void forget(pawl_table *t)
+void table_forget(pawl_table *t, enum kept_end end)
 {
 	life_end(t);
 	observe_close(t->observe);
 	rma_segments_forget(&t->rma);
 	client_close(&t->clients);
 	setup_free(&t->setup);
-	kept_leave(t->kept, true);
+	kept_leave(t->kept, end);
+	options_free(&t->options);
 	life_bury(t);
 }
 
@@ -630,7 +651,7 @@ int pawl_table_free(pawl_table **table)
 	rc = life_check(t);
 	if (rc != PAWL_SUCCESS && life_is_over(t)) {
 		life_name_late(t);
-		forget(t);
+		table_forget(t, KEPT_ENDED);
 		*table = NULL;
 	}
 	if (rc == PAWL_SUCCESS) {

@@ -188,7 +188,7 @@ int kept_take(MPI_Comm comm, const struct topo_request *req, struct kept **k, ch
 	return *k ? 0 : make(comm, req, k, err, errlen);
 }
 
-void kept_leave(struct kept *k, bool ended)
+void kept_leave(struct kept *k, enum kept_end end)
 {
 	bool last;
 
@@ -197,12 +197,13 @@ void kept_leave(struct kept *k, bool ended)
 	pthread_mutex_unlock(&mutex);
 	if (!last)
 		return;
-	if (ended) {
-		topo_job_forget(&k->job);
-	} else {
+	if (end != KEPT_ENDED) {
 		detach(k);
 		leave_key();
-		topo_job_free(&k->job);
 	}
+	if (end == KEPT_FREE)
+		topo_job_free(&k->job);
+	else
+		topo_job_forget(&k->job);
 	forget(k);
 }

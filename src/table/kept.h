@@ -28,7 +28,9 @@ struct kept {
  * or as topo_discover(). */
 int kept_take(MPI_Comm comm, const struct topo_request *req, struct kept **k, char *err,
 	      size_t errlen);
-/* A table does not need it any more. Collective; ended: MPI has ended, and the call is local. */
-void kept_leave(struct kept *k, bool ended);
+/* A table does not need it any more. Collective with KEPT_FREE, else local: the MPI has ended, or
+ * ranks have, and what the MPI has of it stays. */
+enum kept_end { KEPT_FREE, KEPT_LEAVE, KEPT_ENDED };
+void kept_leave(struct kept *k, enum kept_end end);
 
 #endif

@@ -35,7 +35,7 @@ static bool watching;      /* MPI_Finalize will call on_finalize() */
 
 /* ------------------------------------------------------------------ endings */
 
-static void stop_threads(pawl_table *t)
+void life_stop_threads(pawl_table *t)
 {
 	const struct lock_protocol *p = t->setup.protocol;
 
@@ -52,7 +52,7 @@ void life_end_threads(void)
 	pthread_mutex_lock(&mutex);
 	for (pawl_table *t = tables; t; t = t->next)
 		if (!t->in_session)
-			stop_threads(t);
+			life_stop_threads(t);
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -69,7 +69,7 @@ static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
 	finalizing = true;
 	for (pawl_table *t = tables; t; t = t->next) {
 		hide(t);
-		stop_threads(t);
+		life_stop_threads(t);
 	}
 	pthread_mutex_unlock(&mutex);
 	if (table_is_first_rank(MPI_COMM_WORLD))

@@ -9,6 +9,7 @@
 #include "client/client.h"
 #include "lock/lock.h"
 #include "observe/observe.h"
+#include "options/options.h"
 #include "rma/progress.h"
 #include "rma/rma.h"
 #include "table/kept.h"
@@ -32,11 +33,13 @@ struct pawl_table {
 	MPI_Win homes_win;             /* LOCK_HOME_MAP: the map, in memory that the node shares */
 	int64_t asked_lease_us;        /* the lease option, if the lease was made longer; else 0 */
 	char parameters[256];
-	char name[64];     /* info key pawl_name, pawl_table_set_name(); "" */
-	char of_name[80];  /* ' of "NAME"', for messages about its locks; "" without a name */
-	char about[160];   /* name, kind and number of locks, for messages */
-	pawl_table *next;  /* in the list of live tables (life.c) */
-	bool in_session;   /* created without MPI_Init */
+	char name[64];          /* info key pawl_name, pawl_table_set_name(); "" */
+	char of_name[80];       /* ' of "NAME"', for messages about its locks; "" without a name */
+	char about[160];        /* name, kind and number of locks, for messages */
+	pawl_table *next;       /* in the list of live tables (life.c) */
+	struct options options; /* as they were asked for */
+	int era;                /* how often pawl_table_shrink() has replaced it */
+	bool in_session;        /* created without MPI_Init */
 	bool of_layer;     /* of a layer under another interface: the program does not know it */
 	bool freed;        /* life_bury() */
 	_Atomic(int) left; /* threads of left.c */
@@ -55,6 +58,27 @@ void table_describe(pawl_table *t, const struct lock_protocol *p, uint64_t n);
 int table_agree(MPI_Comm comm, int code);
 /* PAWL_ERR_MPI, with the MPI's text for what its call returned. */
 int table_mpi_failed(const char *call, int rc);
+/* What a table is made of. */
+struct table_request {
+	MPI_Comm comm;
+	const char *call; /* of the program, for messages */
+	const struct lock_protocol *protocol;
+	const char *kind, *name;
+	struct options *options;
+	uint64_t n;
+	bool homed; /* the homes are those of a function */
+	pawl_home_fn *home;
+	void *arg;
+	int era;
+};
+/* PAWL_ERR_ARG if it is no communicator for a table. */
+int table_check_comm(MPI_Comm comm, const char *what);
+/* Make a table, unless rc or that of another rank is a failure. The options are the table's then,
+ * and freed otherwise. Collective. */
+int table_build(const struct table_request *q, int rc, pawl_table **table);
+/* Free what is left of t after the MPI has ended (KEPT_ENDED), or ranks of it (KEPT_LEAVE): what
+ * the MPI has of it, and shared memory, stay. Local. */
+void table_forget(pawl_table *t, enum kept_end end);
 /* Whether this rank prints warnings. */
 bool table_is_first_rank(MPI_Comm comm);
 
@@ -76,6 +100,8 @@ void life_end(pawl_table *t);
  * that a call on a handle that the program has copied gets an error. */
 void life_bury(pawl_table *t);
 
+/* End the threads of the library that act for this table. */
+void life_stop_threads(pawl_table *t);
 /* MPI_Finalize comes next: end the threads of this rank that call MPI. Those of tables in sessions
  * go on. */
 void life_end_threads(void);
@@ -124,7 +150,6 @@ void steps_end_all(pawl_table *t);
 
 /* agree.c ----------------------------------------------------------------- */
 
-struct options;
 /* What a rank asks for, and what stands for it in a comparison. */
 struct table_asked {
 	const struct options *options;

@@ -672,6 +672,24 @@ void lives()
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	result("holders are told of a recovery, and have numbers");
+	/* The last rank keeps lock 1 and is left alone. */
+	MPI_Comm left;
+	const bool last = rank == ranks - 1;
+
+	MPI_Comm_split(MPI_COMM_WORLD, last ? 1 : 0, 0, &left);
+	if (last)
+		EXPECT(pawl_lock_acquire(table.get(), 1, PAWL_EXCLUSIVE) == PAWL_SUCCESS);
+	MPI_Barrier(MPI_COMM_WORLD);
+	table.shrink_to(left);
+	EXPECT(table.info().ranks == (last ? 1 : ranks - 1));
+	{
+		auto held = table.lock(1);
+		EXPECT(held.token() > first);
+	}
+	throws([&] { table.shrink_to(MPI_COMM_NULL); }, PAWL_ERR_ARG, "MPI_COMM_NULL");
+	table.free();
+	MPI_Comm_free(&left);
+	result("the ranks that are left go on");
 }
 
 void tests(bool broken)

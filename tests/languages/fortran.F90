@@ -567,6 +567,11 @@ contains
       type(pawl_range) :: range
       integer(int64) :: first, next
       integer :: is
+#ifdef WITH_F08
+      type(MPI_Comm) :: left
+#else
+      integer :: left
+#endif
 
       call create_with("pawl_lease", "100ms", "shiftlock", 2, table)
       first = 0
@@ -589,9 +594,19 @@ contains
          call table%is_consistent(0_int64, is)
          call expect(is == 1, "consistent")
          call table%release(0)
+         call table%acquire(1) ! and is left alone
       end if
-      call MPI_Barrier(MPI_COMM_WORLD, ierror)
+      call MPI_Comm_split(MPI_COMM_WORLD, rank / (ranks - 1), 0, left, ierror)
+      call table%shrink_to(left)
+      call pawl_table_shrink(table, left)
+      call table%acquire(1)
+      call table%token(1, next)
+      call expect(next > first, "a larger number over fewer ranks")
+      call table%release(1)
+      call table%shrink_to(MPI_COMM_NULL, ierror)
+      call has_sentence(int(PAWL_ERR_ARG), "MPI_COMM_NULL")
       call table%free()
+      call MPI_Comm_free(left, ierror)
       call create_with("pawl_lease", "1s", "citron", 1, table)
       call table%acquire_range(0, rank, rank, range)
       call table%token_range(range, next)

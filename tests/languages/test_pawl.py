@@ -397,7 +397,12 @@ def lives():
                 lock.consistent()
                 expect(lock.is_consistent, "repaired")
             fails(lock.consistent, pawl.Code.NOT_HELD, "lock 0")
-        comm.Barrier()
+            lock = table.lock(1)
+            lock.acquire()
+        table.shrink_to(comm)
+        with table.lock(1) as lock:
+            expect(lock.token() > first, "a larger number in the new table")
+        mistaken(lambda: table.shrink_to(7), "survivors: 7 is not a communicator of mpi4py")
     with pawl.Table(comm, "citron", 1, lease="1s") as table, table.range(0, rank, rank) as units:
         expect(units.is_consistent and units.token() > 0, "a range")
         fails(units.consistent, pawl.Code.RANGE, "all units")
