@@ -83,11 +83,11 @@ def method(name: str, others: int = 0, result: Any = CODES) -> Any:
 
 def acquired(code: int) -> bool:
     """False if another client has it, or the deadline has passed."""
+    if not code:
+        return True
     if code in (Code.BUSY, Code.TIMEOUT):
         return False
-    if code:
-        fail(code)
-    return True
+    fail(code)
 
 
 def index(value: Any, what: str) -> int:

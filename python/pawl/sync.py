@@ -53,9 +53,12 @@ class _Given(Dict[int, None]):
 
 
 def _bind(class_: type, what: str) -> None:
-    """The end of `with` is a call of the library on _as_parameter_: no exception prevents it."""
+    """The end of `with` is a call of the library on _as_parameter_: no exception prevents it. So is
+    the release of a mutex."""
     if "__exit__" not in vars(class_):
         setattr(class_, "__exit__", _scope.method("give", 3, _Given(what).__getitem__))
+    if "release" not in vars(class_):
+        setattr(class_, "release", _scope.method("put", 0, _Given(what).__getitem__))
 
 
 class _Freed:
@@ -163,9 +166,11 @@ class Counter:
 
 
 class Mutex:
-    """Mutual exclusion of the ranks of comm; recursive: a rank may acquire it several times."""
+    """Mutual exclusion of the ranks of comm; recursive: a rank may acquire it several times.
+    release() releases what this rank has acquired, once."""
 
     __exit__: Callable[..., None]
+    release: Callable[[], None]
 
     def __init__(
         self, *, recursive: bool = False, comm: Any = MPI.COMM_SELF, info: Any = MPI.INFO_NULL
@@ -180,10 +185,13 @@ class Mutex:
         self._end = _scope.function("end")
 
     def __enter__(self) -> Mutex:
-        count = _UNKNOWN
+        held = self._lock._state
+        count = self.count() if held else 0
         try:
-            count = self.count()
-            self._get(True)
+            if held:
+                self._get(True)
+            else:
+                _acquire(self._lock)
             return self
         except BaseException:
             self._undo(count)
@@ -191,24 +199,14 @@ class Mutex:
 
     def acquire(self, blocking: bool = True) -> bool:
         """Whether this rank has it now; waits for it if blocking."""
-        count = _UNKNOWN
+        held = self._lock._state
+        count = self.count() if held else 0
         try:
-            count = self.count()
-            return self._get(blocking)
+            if held or not blocking:
+                return self._get(blocking)
+            return _acquire(self._lock)
         except BaseException:
             self._undo(count)
-            raise
-
-    # An exception that comes before the release does not prevent it (but for one at the first
-    # instruction), here and below; so nothing comes before `try`.
-
-    def release(self, _count: int = _UNKNOWN) -> None:
-        """Release what this rank has acquired, once."""
-        try:
-            _count = self.count()
-            self._give()
-        except BaseException:
-            self._redo(_count)
             raise
 
     def _undo(self, count: int) -> None:
@@ -303,6 +301,9 @@ class Condition:
         """Acquire the mutex."""
         self._check()
         return self._mutex.acquire(blocking)
+
+    # An exception that comes before the release does not prevent it (but for one at the first
+    # instruction), here and below; so nothing comes before `try`.
 
     def release(self, _count: int = _UNKNOWN) -> None:
         """Release the mutex."""

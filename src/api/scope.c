@@ -125,6 +125,11 @@ int pawl_private_scope_give(struct pawl_private_scope *s, void *kind, void *valu
 	return PAWL_SUCCESS;
 }
 
+int pawl_private_scope_put(struct pawl_private_scope *s)
+{
+	return pawl_private_scope_give(s, NULL, NULL, NULL);
+}
+
 int pawl_private_scope_drop(struct pawl_private_scope *s)
 {
 	return s->state == SCOPE_PENDING ? pawl_private_scope_end(s) : PAWL_SUCCESS;

@@ -71,6 +71,7 @@ SCOPE_CALL int pawl_private_scope_exit(struct pawl_private_scope *s, void *kind,
  * called. PAWL_ERR_NOT_HELD if the state is not SCOPE_HELD. */
 SCOPE_CALL int pawl_private_scope_give(struct pawl_private_scope *s, void *kind, void *value,
 				       void *traceback);
+SCOPE_CALL int pawl_private_scope_put(struct pawl_private_scope *s);
 /* pawl_lock_read_begin(), but PAWL_ERR_BUSY where that would acquire the lock. So no read holds
  * anything. */
 SCOPE_CALL int pawl_private_scope_read(pawl_table *table, uint64_t lock, pawl_read *read);
