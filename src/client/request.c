@@ -44,6 +44,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#define NOT_SANITIZED __attribute__((no_sanitize("thread")))
+#else
+#define NOT_SANITIZED
+#endif
+
 /* MPI's calls run on it. Only pages that are used take memory. */
 enum { STACK_BYTES = 512 * 1024 };
 
@@ -51,8 +58,9 @@ struct request_stack {
 	ucontext_t client, own; /* where to go on, there and here */
 	char *memory;           /* a page that cannot be used, and the stack above it */
 	size_t bytes;
-	struct client_set *set; /* of the acquire that begins */
-	int claimed;            /* the code of the claim */
+	struct client_set *set;         /* of the acquire that begins */
+	int claimed;                    /* the code of the claim */
+	void *client_fiber, *own_fiber; /* of ThreadSanitizer */
 };
 
 /* ------------------------------------------------------------------- stacks */
@@ -96,6 +104,10 @@ void client_drop_requests(struct client_set *set)
 		struct client_request *q = set->requests[i];
 
 		if (q && q->stack) {
+#ifdef __SANITIZE_THREAD__
+			if (q->stack->own_fiber)
+				__tsan_destroy_fiber(q->stack->own_fiber);
+#endif
 			munmap(q->stack->memory, q->stack->bytes);
 			free(q->stack);
 		}
@@ -106,6 +118,28 @@ void client_drop_requests(struct client_set *set)
 }
 
 /* -------------------------------------------------------------------- steps */
+
+/* ThreadSanitizer has to know of a switch of stacks: just before it. */
+static inline void tell_enter(struct request_stack *k)
+{
+#ifdef __SANITIZE_THREAD__
+	if (!k->own_fiber)
+		k->own_fiber = __tsan_create_fiber(0);
+	k->client_fiber = __tsan_get_current_fiber();
+	__tsan_switch_to_fiber(k->own_fiber, 0);
+#else
+	(void)k;
+#endif
+}
+
+static inline NOT_SANITIZED void tell_leave(struct request_stack *k)
+{
+#ifdef __SANITIZE_THREAD__
+	__tsan_switch_to_fiber(k->client_fiber, 0);
+#else
+	(void)k;
+#endif
+}
 
 /* An address that is unique to the calling thread. */
 static const void *this_thread(void)
@@ -122,15 +156,14 @@ static void leave(struct rma_steps *steps)
 	struct client_request *q = (struct client_request *)(void *)steps;
 
 	q->running = false;
+	tell_leave(q->stack);
 	swapcontext(&q->stack->own, &q->stack->client);
 	q->running = true;
 }
 
-/* On the request's stack: the whole acquire. makecontext() passes integers. */
-static void run(unsigned upper, unsigned lower)
+/* On the request's stack: the whole acquire. */
+static void acquire(struct client_request *q)
 {
-	struct client_request *q =
-	    (struct client_request *)((((uintptr_t)upper << 16) << 16) | (uintptr_t)lower);
 	struct client_set *set = q->stack->set;
 	const struct lock_protocol *p = set->setup->protocol;
 	int rc = LOCK_PASSED;
@@ -143,12 +176,23 @@ static void run(unsigned upper, unsigned lower)
 	q->running = false;
 }
 
+/* makecontext() passes integers. */
+static NOT_SANITIZED void run(unsigned upper, unsigned lower)
+{
+	struct client_request *q =
+	    (struct client_request *)((((uintptr_t)upper << 16) << 16) | (uintptr_t)lower);
+
+	acquire(q);
+	tell_leave(q->stack);
+}
+
 static void take_step(struct client_request *q)
 {
 	struct rma_client *c = &q->slot->client;
 
 	q->running = true;
 	c->steps = &q->steps;
+	tell_enter(q->stack);
 	swapcontext(&q->stack->client, &q->stack->own);
 	c->steps = NULL;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each thread of a rank is a client: under MPI_THREAD_MULTIPLE a
- * few threads on each rank compete for a few locks.
+ * few threads on each rank compete for a few locks, by acquires and by requests, which a thread of
+ * the library goes on with meanwhile.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sched.h>
@@ -22,15 +24,41 @@ struct worker {
 	bool started;
 };
 
+/* Acquire by a request, which its descriptor says has ended; or it is cancelled at first. */
+static int request(struct worker *w, uint64_t lock, int mode)
+{
+	bool cancels = random_below(&w->seed, 4) == 0;
+	struct pollfd p = {.events = POLLIN};
+	int rc, done = 0;
+	pawl_request q;
+
+	rc = pawl_lock_iacquire(table, lock, mode, &q);
+	if (rc == PAWL_ERR_UNSUPPORTED)
+		return pawl_lock_acquire(table, lock, mode);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	expect_code(pawl_request_fd(&q, &p.fd), PAWL_SUCCESS, "descriptor");
+	if (cancels) {
+		expect_code(pawl_request_cancel(&q), PAWL_SUCCESS, "cancel");
+		return pawl_lock_acquire(table, lock, mode);
+	}
+	poll(&p, 1, -1);
+	rc = pawl_request_test(&q, &done);
+	expect(done, "a request whose descriptor is readable has not ended");
+	return rc;
+}
+
 static void section(struct worker *w)
 {
+	bool requests = random_below(&w->seed, 4) == 0;
 	uint64_t lock = random_below(&w->seed, LOCKS);
 	bool shared = (kind->capabilities & PAWL_CAP_SHARED) && random_below(&w->seed, 2);
 	int mode = shared ? PAWL_SHARED : PAWL_EXCLUSIVE, home, rc;
 	struct payload_seen seen;
 
 	expect_code(pawl_table_home(table, lock, &home), PAWL_SUCCESS, "home");
-	if (!expect_code(pawl_lock_acquire(table, lock, mode), PAWL_SUCCESS, "acquire"))
+	rc = requests ? request(w, lock, mode) : pawl_lock_acquire(table, lock, mode);
+	if (!expect_code(rc, PAWL_SUCCESS, "acquire"))
 		return;
 	expect_code(pawl_lock_acquire(table, lock, mode), PAWL_ERR_HELD, "acquire once more");
 	if (shared)
