@@ -183,6 +183,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_private_scope_read": [*_LOCK, POINTER(ReadData)],
     "pawl_lock_read_validate": [*_LOCK, POINTER(ReadData)],
     "pawl_request_fd": [c_void_p, POINTER(c_int)],
+    "pawl_request_mpi_f": [c_void_p, POINTER(c_int)],
     "pawl_range_grow": [*_LOCK, POINTER(c_int64)],
     "pawl_range_shrink": [*_LOCK, c_int64],
 }

@@ -235,6 +235,16 @@ class Request(_Lockable):
         check(self._table._lib.pawl_request_fd(where, byref(fd)))
         return fd.value
 
+    def mpi(self) -> Any:
+        """A request of mpi4py that completes when this one has ended, for MPI.Request.Waitany()
+        over locks and messages; then call test(): pawl_request_mpi()."""
+        from mpi4py import MPI
+
+        handle = c_int()
+        where = ctypes.addressof(self) + Scope._request.offset
+        check(self._table._lib.pawl_request_mpi_f(where, byref(handle)))
+        return MPI.Request.f2py(handle.value)
+
     async def _ended(self) -> None:
         import asyncio  # slow
 

@@ -231,6 +231,15 @@ def requests(words):
         request.wait()
         expect(request.test(), "a request that has ended is done")
         fails(request.fileno, pawl.Code.ARG, "ended")
+        if hasattr(MPI, "Request"):
+            fails(request.mpi, pawl.Code.ARG, "ended")
+            for _ in range(TURNS):
+                request = table.iacquire(1)
+                which = MPI.Request.Waitany([MPI.REQUEST_NULL, request.mpi()])
+                expect(which == 1 and request.test(), "the MPI's request")
+                words.increment()
+                table.release(1)
+            words.comes_to(TURNS * ranks)
         table.release(2 + rank)
         fails(lambda: table.iacquire(10), pawl.Code.RANGE, "lock 10")
     result("requests")
