@@ -71,4 +71,25 @@ tap_program "2 hosts x 2, progress=thread" cluster $seconds -- "$lock/exclusion"
 	--threads 1 --set progress=thread
 tap_program "2 hosts x 2, a home that sleeps" cluster $seconds -- "$lock/progress" --threads 1
 
+# crowd RANKS HOSTS DESCRIPTORS SECONDS [OPTION...]
+crowd()
+{
+	crowd_ranks=$1 crowd_hosts=$2 crowd_most=$3 crowd_seconds=$4
+	shift 4
+	"$srcdir/tests/netcluster" run -n $crowd_ranks --hosts $crowd_hosts --mpi "$TEST_MPI" \
+		--timeout $crowd_seconds --env PAWL_TRANSPORT=ucx "$@" -- \
+		sh -c 'ulimit -n $0; exec "$1"' $crowd_most "$lock/connections"
+}
+# MPICH over UCX connects all ranks by itself.
+if ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
+	:
+elif [ "$TEST_MPI" = mpich ]; then
+	tap_program "4 hosts x 3, option connections" crowd 12 4 1024 60 \
+		--env PAWL_CONNECTIONS=4
+else
+	tap_program "4 hosts x 8, few descriptors" crowd 32 4 72 60
+	[ -z "${TEST_LONG-}" ] ||
+		tap_program "8 hosts x 32, few descriptors" crowd 256 8 96 600
+fi
+
 finish

@@ -106,6 +106,8 @@ static bool open_windows(MPI_Comm comm)
 	    .network =
 		t->nnodes == 1 ? RMA_NO_NETWORK : transport_choose(&options, info.place.one_host),
 	    .one_host = info.place.one_host,
+	    .host_comm = info.place.host_comm,
+	    .leaders = info.place.leaders,
 	    .bytes = SEGMENT_BYTES,
 	};
 

@@ -35,23 +35,47 @@ static void show_memory(FILE *out, const struct topo *t, int per_node)
 		   " a process, for the segments of its node\n");
 }
 
+/* As ucx_width(), for nodes of per_node ranks. 0: to all, also if there is no memory. */
+static int connections_of(const struct topo *t, int per_node, long connections)
+{
+	int *first = calloc((size_t)t->nnodes + 1, sizeof *first), width;
+
+	if (!first)
+		return 0;
+	for (int i = 1; i <= t->nnodes; i++)
+		first[i] = i * per_node < t->nranks ? i * per_node : t->nranks;
+	width = ucx_width(first, t->nnodes, connections);
+	free(first);
+	return width;
+}
+
 static void show_connections(FILE *out, const struct topo *t, int per_node)
 {
-	double far = t->nranks - per_node, all = UCX_OWN_DESCRIPTORS + UCX_PEER_DESCRIPTORS * far;
+	double far = t->nranks - per_node, all = UCX_OWN_DESCRIPTORS + UCX_PEER_DESCRIPTORS * far,
+	       contacts = (double)t->nranks * (UCX_ADDRESS_BYTES + 2 * sizeof(int)) +
+			  (double)t->nnodes * UCX_HOST_BYTES;
 	struct rlimit limit;
+	int width;
 
+	show_bytes(out, "UCX, TCP   addresses of ranks: ", contacts,
+		   " a host, shared by the tables of a communicator\n");
 	fprintf(out,
-		"UCX, TCP   descriptors of a process and table: %d, and %d for each rank of another"
+		"  descriptors of a process and communicator: %d, and %d for each rank of another"
 		" node in use; %.0f if all are\n",
 		UCX_OWN_DESCRIPTORS, UCX_PEER_DESCRIPTORS, far > 0 ? all : 0);
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max == RLIM_INFINITY)
 		return;
-	fprintf(out, "  the limit here is %llu (ulimit -Hn)%s\n",
-		(unsigned long long)limit.rlim_max,
-		far > 0 && all > (double)limit.rlim_max
-		    ? ": not enough for all at a time; raise it, choose homes by a function, or"
-		      " set transport=mpi"
-		    : "");
+	width = connections_of(t, per_node, (long)(limit.rlim_max / UCX_SHARE));
+	fprintf(out, "  the limit here is %llu (ulimit -Hn): ", (unsigned long long)limit.rlim_max);
+	if (width)
+		fprintf(out,
+			"a process connects to %d ranks of each other node, %.0f descriptors, and"
+			" these carry the requests for the others\n",
+			width,
+			UCX_OWN_DESCRIPTORS +
+			    (double)UCX_PEER_DESCRIPTORS * width * (t->nnodes - 1));
+	else
+		fprintf(out, "a process may connect to all ranks\n");
 }
 
 /* The layout of a table of n locks; false: it is refused. */

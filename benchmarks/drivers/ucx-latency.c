@@ -152,6 +152,8 @@ static void open_words(struct rma *r, enum rma_network network, MPI_Comm comm,
 					    .node = job->topo->node,
 					    .network = network,
 					    .one_host = job->one_host,
+					    .host_comm = job->host_comm,
+					    .leaders = job->leaders,
 					    .bytes = BYTES};
 	char err[600];
 

@@ -68,6 +68,8 @@ static const struct option_spec common[] = {
 	   "often; or a thread drives it, while ranks compute, too"),
     CHOICE("transport", transport, "auto | mpi | ucx", "auto",
 	   "what carries operations between nodes: windows of the MPI, or UCX"),
+    NUMBER("connections", connections, 0, 1000000, "0 (as file descriptors allow)",
+	   "over UCX, the most ranks that a process connects to, where a node takes one at least"),
     CHOICE("events", events, "no | yes", "no",
 	   "whether locks have conditions, semaphores and counters, 64 bytes of memory for each"),
     CHOICE("names", names, "no | yes", "no",

@@ -32,7 +32,8 @@ struct options {
 	enum option_transport transport;
 	enum option_names names;
 	enum option_events events;
-	int64_t spin_us; /* -1: chosen by ranks and cores */
+	int64_t connections; /* 0: chosen by descriptors */
+	int64_t spin_us;     /* -1: chosen by ranks and cores */
 	double watchdog_s;
 	char *topology, *topology_file, *groups; /* NULL: not given */
 	char name[OPTIONS_NAME_BYTES];           /* of the table; "": none */

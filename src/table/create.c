@@ -331,6 +331,10 @@ static int make_segments(pawl_table *t, const struct options *o)
 						   : transport_choose(o, t->job->one_host),
 	    .by_network = t->setup.protocol->by_network,
 	    .one_host = t->job->one_host,
+	    .host_comm = t->job->host_comm,
+	    .leaders = t->job->leaders,
+	    .kept = &t->kept->network,
+	    .connections = (int)o->connections,
 	    .again = t->kept->networked,
 	    .bytes = t->setup.bytes,
 	};
@@ -432,7 +436,7 @@ static int find_ranks(MPI_Comm comm, pawl_table *t, const struct options *o)
 	    .synthetic = o->topology, .file = o->topology_file, .groups = o->groups};
 	char err[ERROR_LENGTH] = "";
 
-	switch (kept_take(comm, &request, &t->kept, err, sizeof err)) {
+	switch (kept_take(comm, &request, o->connections, &t->kept, err, sizeof err)) {
 	case 0:
 		break;
 	case TOPO_NO_MEMORY:

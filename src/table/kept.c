@@ -42,14 +42,14 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* Allocates nothing, so that all ranks find the same. */
-static struct kept *find(MPI_Comm comm, const struct topo_request *req)
+static struct kept *find(MPI_Comm comm, const struct topo_request *req, int64_t connections)
 {
 	struct kept *k;
 
 	pthread_mutex_lock(&mutex);
 	k = first_of(comm);
 	while (k && !(is_same(k->asked[0], req->synthetic) && is_same(k->asked[1], req->file) &&
-		      is_same(k->asked[2], req->groups)))
+		      is_same(k->asked[2], req->groups) && k->connections == connections))
 		k = k->next;
 	if (k)
 		k->tables++;
@@ -150,8 +150,8 @@ static struct kept *allocate(const struct topo_request *req)
 	return k;
 }
 
-static int make(MPI_Comm comm, const struct topo_request *req, struct kept **to, char *err,
-		size_t errlen)
+static int make(MPI_Comm comm, const struct topo_request *req, int64_t connections,
+		struct kept **to, char *err, size_t errlen)
 {
 	struct topo_request with = *req;
 	struct kept *k = allocate(req);
@@ -170,6 +170,7 @@ static int make(MPI_Comm comm, const struct topo_request *req, struct kept **to,
 	rc = topo_discover(comm, &with, &job, err, errlen);
 	if (rc == 0) {
 		k->job = job;
+		k->connections = connections;
 		*to = k;
 		return 0;
 	}
@@ -181,11 +182,11 @@ static int make(MPI_Comm comm, const struct topo_request *req, struct kept **to,
 	return rc;
 }
 
-int kept_take(MPI_Comm comm, const struct topo_request *req, struct kept **k, char *err,
-	      size_t errlen)
+int kept_take(MPI_Comm comm, const struct topo_request *req, int64_t connections, struct kept **k,
+	      char *err, size_t errlen)
 {
-	*k = find(comm, req);
-	return *k ? 0 : make(comm, req, k, err, errlen);
+	*k = find(comm, req, connections);
+	return *k ? 0 : make(comm, req, connections, k, err, errlen);
 }
 
 void kept_leave(struct kept *k, enum kept_end end)

@@ -434,6 +434,8 @@ static int survey_job(struct survey *s, struct topo_job *job)
 	job->host_ranks = s->host_size;
 	job->host_cores = told->cores;
 	job->one_host = s->host_size == s->size;
+	job->leaders = s->leaders;
+	s->leaders = MPI_COMM_NULL;
 	return make_node_comm(s, job);
 }
 
@@ -462,6 +464,7 @@ void topo_job_free(struct topo_job *job)
 {
 	free_comm(&job->node_comm);
 	free_comm(&job->host_comm);
+	free_comm(&job->leaders);
 	if (job->win != MPI_WIN_NULL)
 		own_windows.free(&job->win);
 	free_comm(&job->comm);
@@ -489,7 +492,8 @@ int topo_discover(MPI_Comm comm, const struct topo_request *req, struct topo_job
 	*job = (struct topo_job){.win = MPI_WIN_NULL,
 				 .comm = MPI_COMM_NULL,
 				 .node_comm = MPI_COMM_NULL,
-				 .host_comm = MPI_COMM_NULL};
+				 .host_comm = MPI_COMM_NULL,
+				 .leaders = MPI_COMM_NULL};
 	PMPI_Comm_rank(comm, &s.rank);
 	PMPI_Comm_size(comm, &s.size);
 	/* The same on all ranks. */

@@ -25,6 +25,7 @@ struct topo_job {
 	    node_comm; /* the ranks of this rank's node in the topology, in the order of comm */
 	MPI_Comm host_comm; /* the ranks of this rank's host, if a synthetic string divides it into
 			     * nodes; else MPI_COMM_NULL: the same as node_comm */
+	MPI_Comm leaders;   /* the first ranks of all hosts, on these; else MPI_COMM_NULL */
 	int host_ranks;     /* ranks of comm on this host, whatever a synthetic string says */
 	int host_cores;     /* cores that these ranks may use together (affinity masks) */
 	int one_host;       /* whether all of comm runs on one host */

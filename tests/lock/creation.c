@@ -70,7 +70,7 @@ COLLECTIVE(PMPI_Win_allocate_shared,
 	   (size, unit, info, comm, base, win))
 
 /* The last rank counts for all: it leads no host. */
-static int create(MPI_Comm comm, const char *topology, pawl_table **t)
+static int create(MPI_Comm comm, const char *topology, const char *transport, pawl_table **t)
 {
 	MPI_Info info;
 
@@ -78,7 +78,7 @@ static int create(MPI_Comm comm, const char *topology, pawl_table **t)
 	if (topology)
 		MPI_Info_set(info, "pawl_topology", topology);
 	if (topology || !tap_one_host)
-		MPI_Info_set(info, "pawl_transport", "mpi");
+		MPI_Info_set(info, "pawl_transport", transport);
 	collectives = 0;
 	expect_code(pawl_table_create(comm, "adaptive", LOCKS, info, t), PAWL_SUCCESS,
 		    "pawl_table_create");
@@ -125,17 +125,18 @@ static void free_table(pawl_table **t)
 }
 
 /* At most so many collectives for the first table and for each further one. */
-static void counts(const char *topology, int few, int first, int further)
+static void counts(const char *topology, const char *transport, int few, int first, int further)
 {
 	pawl_table *t[TABLES] = {NULL};
 	MPI_Comm comm;
 	int n[TABLES];
 
-	now_doing("%s, trees are %s", topology ? topology : "as it is", few ? "copied" : "shared");
+	now_doing("%s, %s, trees are %s", topology ? topology : "as it is", transport,
+		  few ? "copied" : "shared");
 	topo_few_ranks = few;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	for (int i = 0; i < TABLES; i++) {
-		n[i] = create(comm, topology, &t[i]);
+		n[i] = create(comm, topology, transport, &t[i]);
 		use(comm, t[i]);
 	}
 	if (tap_rank == tap_size - 1) {
@@ -151,8 +152,8 @@ static void counts(const char *topology, int few, int first, int further)
 	use(MPI_COMM_WORLD, t[0]);
 	free_table(&t[0]);
 	MPI_Bcast(n, TABLES, MPI_INT, tap_size - 1, MPI_COMM_WORLD);
-	result("%s, trees are %s: %d collectives for the first table, %d for a further one",
-	       topology ? topology : "as it is", few ? "copied" : "shared", n[0], n[1]);
+	result("%s, %s, trees are %s: %d collectives for the first table, %d for a further one",
+	       topology ? topology : "as it is", transport, few ? "copied" : "shared", n[0], n[1]);
 }
 
 /* Tables of one communicator with different topologies, freed first to last and last to first. */
@@ -164,21 +165,37 @@ static void others(bool backwards)
 
 	now_doing("other options for the topology");
 	for (int i = 0; i < TABLES; i++)
-		create(MPI_COMM_WORLD, topology[i], &t[i]);
+		create(MPI_COMM_WORLD, topology[i], "mpi", &t[i]);
 	for (int i = 0; i < TABLES; i++) {
 		int at = backwards ? TABLES - 1 - i : i;
 
-		taken = create(MPI_COMM_WORLD, topology[at], &again);
+		taken = create(MPI_COMM_WORLD, topology[at], "mpi", &again);
 		expect(taken <= 8, "%d collectives for a table like table %d", taken, at);
 		use(MPI_COMM_WORLD, again);
 		free_table(&again);
 		use(MPI_COMM_WORLD, t[at]);
 		free_table(&t[at]);
 	}
-	taken = create(MPI_COMM_WORLD, NULL, &again);
+	taken = create(MPI_COMM_WORLD, NULL, "mpi", &again);
 	expect(taken > 8, "a communicator without tables has kept something");
 	free_table(&again);
 	result("tables with other topologies, freed %s", backwards ? "last to first" : "in order");
+}
+
+/* Option transport accepts ucx if the build has it. */
+static bool has_ucx(void)
+{
+	pawl_table *t;
+	MPI_Info info;
+	int rc;
+
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "pawl_transport", "ucx");
+	rc = pawl_table_create(MPI_COMM_SELF, "d-mcs", 1, info, &t);
+	MPI_Info_free(&info);
+	if (rc == PAWL_SUCCESS)
+		pawl_table_free(&t);
+	return rc == PAWL_SUCCESS;
 }
 
 int main(int argc, char **argv)
@@ -193,10 +210,14 @@ int main(int argc, char **argv)
 	setenv("PAWL_WATCHDOG", "0", 1); /* its board takes collectives of its own */
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	for (int few = 256; few >= 0; few -= 256) {
-		counts(NULL, few, tap_one_host ? 14 : several, tap_one_host ? 6 : 8);
-		/* The nodes of a synthetic topology take two. */
+		counts(NULL, "mpi", few, tap_one_host ? 14 : several, tap_one_host ? 6 : 8);
+		if (!tap_one_host && has_ucx())
+			counts(NULL, "ucx", few, 20, 7);
+		/* The nodes of a synthetic topology take two, and over UCX a barrier. */
 		if (tap_one_host)
-			counts("node:2", few, several + 2, 8);
+			counts("node:2", "mpi", few, several + 2, 8);
+		if (tap_one_host && has_ucx())
+			counts("node:2", "ucx", few, 20 + 3, 7);
 	}
 	if (tap_one_host) {
 		others(false);

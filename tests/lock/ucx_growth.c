@@ -101,12 +101,15 @@ static void one_table(const struct pawl_kind *kind)
 	table_close(t);
 }
 
-static void many(const struct pawl_kind *kind, int tables)
+/* stays: beside one that stays, with which they share connections. */
+static void many(const struct pawl_kind *kind, int tables, bool stays)
 {
+	pawl_table *other = stays ? table_open(kind->name, 4, "transport", "ucx") : NULL;
 	long before = 0, grown;
 	int fds = 0, threads = 0;
 
-	now_doing("%s, %d tables, one after the other", kind->name, tables);
+	now_doing("%s, %d tables, one after the other%s", kind->name, tables,
+		  stays ? ", beside one that stays" : "");
 	for (int i = 0; i < WARM + tables; i++) {
 		if (i == WARM) {
 			before = blocks;
@@ -123,7 +126,9 @@ static void many(const struct pawl_kind *kind, int tables)
 	expect(entries("/proc/self/task") <= threads, "%d threads, and %d before",
 	       entries("/proc/self/task"), threads);
 	note("%ld blocks of the heap are left of %d tables", grown, tables);
-	result("%s: tables leave nothing", kind->name);
+	if (other)
+		table_close(other);
+	result("%s: tables%s leave nothing", kind->name, stays ? " beside one that stays" : "");
 }
 
 /* All kinds share the way to their words; the full number is for one of each. */
@@ -133,6 +138,9 @@ int main(int argc, char **argv)
 
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	for (int i = 0; (kind = tap_kind(&i));)
-		many(kind, tap_long && strcmp(kind->name, "d-mcs") == 0 ? 5 * TABLES : TABLES);
+		for (int stays = 0; stays <= 1; stays++)
+			many(kind,
+			     tap_long && strcmp(kind->name, "d-mcs") == 0 ? 5 * TABLES : TABLES,
+			     stays);
 	return tap_end();
 }

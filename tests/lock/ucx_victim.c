@@ -77,14 +77,14 @@ static void print_message(int type, const char *bytes, size_t length, char *text
 }
 
 /* The last message is still in its buffer. */
-static void tell_messages(const struct rma_ucx *u, char *text)
+static void tell_messages(const struct ucx_net *n, char *text)
 {
-	for (uint32_t i = 0; i < u->batches; i++)
-		if (u->batch[i]->number)
-			print_message(WIRE_REQUEST, u->batch[i]->bytes, u->batch[i]->used.length,
+	for (uint32_t i = 0; i < n->batches; i++)
+		if (n->batch[i]->number)
+			print_message(WIRE_REQUEST, n->batch[i]->bytes, n->batch[i]->used.length,
 				      text);
-	if (u->answer && u->answer->used.length)
-		print_message(WIRE_ANSWER, u->answer->bytes, u->answer->used.length, text);
+	if (n->answer && n->answer->used.length)
+		print_message(WIRE_ANSWER, n->answer->bytes, n->answer->used.length, text);
 }
 
 static void write_file(const char *path, const struct listener *before, int n)
@@ -93,7 +93,7 @@ static void write_file(const char *path, const struct listener *before, int n)
 	FILE *f = NULL;
 
 	tell_ports(before, n, mine);
-	tell_messages(ucx_of(&words), mine);
+	tell_messages(ucx_net_of(&words), mine);
 	MPI_Gather(mine, TEXT, MPI_CHAR, all, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
 	if (tap_rank == 0 && asprintf(&hidden, "%s.new", path) > 0) {
 		f = fopen(hidden, "w");
@@ -237,7 +237,7 @@ static void unchanged(void)
 	for (int i = IDLE; i < WORDS_EACH; i++)
 		changed += rma_peek(&client, words_at(&words, tap_rank, i)) != pattern(tap_rank, i);
 	expect(changed == 0, "%d words were changed", changed);
-	expect(!atomic_load(&tail->deaths) && !atomic_load(&tail->sleepers),
+	expect(!atomic_load(&ucx_net_of(&words)->shared->deaths) && !atomic_load(&tail->sleepers),
 	       "what is behind the words was changed");
 	if (tap_rank == 0)
 		expect(rma_peek(&client, words_at(&words, 0, COUNTER)) == total,
@@ -251,7 +251,7 @@ static void unchanged(void)
 static void refused(const char *path)
 {
 	/* Messages of this table are refused by other tables. */
-	int64_t here = (int64_t)atomic_load(&ucx_of(&words)->refused), all = 0, sent = 0;
+	int64_t here = (int64_t)atomic_load(&ucx_net_of(&words)->refused), all = 0, sent = 0;
 	FILE *f = tap_rank == 0 ? fopen(path, "r") : NULL;
 	long long n = 0;
 

@@ -22,6 +22,8 @@ bool words_open(struct rma *r, enum rma_network network)
 		how.node_comm = job.node_comm;
 		how.node = job.topo->node;
 		how.one_host = job.one_host;
+		how.host_comm = job.host_comm;
+		how.leaders = job.leaders;
 		ok = rma_segments_create(r, &how, err, sizeof err) == RMA_OK;
 	}
 	if (ok) {

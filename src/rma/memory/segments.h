@@ -24,8 +24,15 @@ struct rma_request {
 	enum rma_network network; /* not RMA_NO_NETWORK if there are several nodes */
 	bool by_network;          /* NET words of this node go through the network, too */
 	bool one_host;            /* all ranks are on one host, whatever node[] says */
-	bool again;               /* the ranks of comm have had such a network before */
-	size_t bytes;             /* of each segment */
+	/* For the network: the ranks of this host, of which node_comm may be a part; the first
+	 * ranks of all hosts, on these; where it may keep what the tables over comm share, NULL at
+	 * first; and the most connections of a process in each direction, 0: as many as it has
+	 * descriptors for. */
+	MPI_Comm host_comm, leaders;
+	void **kept;
+	int connections;
+	bool again;   /* the ranks of comm have had such a network before */
+	size_t bytes; /* of each segment */
 };
 
 /*

@@ -29,10 +29,16 @@ enum { AGAIN_NS = 10000000 };
  * acquire or a release may use some of them. */
 enum { LEFT_FREE = 8, LEFT_FREE_INSIDE = 3 };
 
-const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank)
+const struct ucx_contact *ucx_contact_of(const struct ucx_net *n, int rank)
 {
-	return (const struct ucx_contact *)(const void *)(u->contacts +
-							  (size_t)rank * u->contact_bytes);
+	return (const struct ucx_contact *)(const void *)(n->shared->contacts +
+							  (size_t)rank * n->shared->contact_bytes);
+}
+
+const char *ucx_host_of(const struct ucx_net *n, int rank)
+{
+	return n->shared->contacts + (size_t)n->ranks * n->shared->contact_bytes +
+	       (size_t)n->node[rank] * UCX_HOST_BYTES;
 }
 
 /* ----------------------------------------------------------------- descriptors */
@@ -65,16 +71,16 @@ void ucx_raise_limit(void)
 
 /* Descriptors for ranks that have not connected to this one yet, at most half of those that it had
  * at first. */
-static long for_callers(const struct rma_ucx *u)
+static long for_callers(const struct ucx_net *n)
 {
-	long most = u->descriptors / 2, all = u->far_ranks;
+	long most = n->descriptors / 2, all = n->callers_most;
 
-	return (all < most ? all : most) - atomic_load(&u->callers);
+	return (all < most ? all : most) - atomic_load(&n->callers);
 }
 
-static bool has_descriptors(const struct rma_ucx *u, bool inside)
+static bool has_descriptors(const struct ucx_net *n, bool inside)
 {
-	long callers = for_callers(u), left = ucx_free_descriptors();
+	long callers = for_callers(n), left = ucx_free_descriptors();
 
 	if (inside || callers < 0)
 		callers = 0;
@@ -84,22 +90,19 @@ static bool has_descriptors(const struct rma_ucx *u, bool inside)
 /* ------------------------------------------------------------------ connections */
 
 ucs_status_t ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
-			 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey)
+			 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep)
 {
 	ucp_ep_params_t params = {
 	    .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
 			  UCP_EP_PARAM_FIELD_ERR_HANDLER,
-	    .address = (const ucp_address_t *)(const void *)contact->bytes,
+	    .address = (const ucp_address_t *)(const void *)contact->address,
 	    .err_mode = UCP_ERR_HANDLING_MODE_PEER,
 	    .err_handler = {on_end, arg},
 	};
 	ucs_status_t status = ucp_ep_create(worker, &params, ep);
 
-	*rkey = NULL;
 	if (status != UCS_OK)
 		*ep = NULL;
-	else if (contact->rkey_bytes)
-		status = ucp_ep_rkey_unpack(*ep, contact->bytes + contact->address_bytes, rkey);
 	return status;
 }
 
@@ -109,19 +112,19 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 	ucp_request_free(request);
 }
 
-ucs_status_t ucx_greet(const struct rma_ucx *u, ucp_ep_h ep, struct ucx_greeting *g, int rank,
+ucs_status_t ucx_greet(const struct ucx_net *n, ucp_ep_h ep, struct ucx_greeting *g, int rank,
 		       uint64_t number)
 {
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, NULL);
 	const struct wire_header h = {.type = WIRE_REQUEST,
 				      .index = UCX_GREETING,
 				      .number = number,
-				      .from = u->rank,
+				      .from = n->rank,
 				      .to = rank};
 	ucs_status_ptr_t status;
 
 	g->number = number;
-	wire_seal(&u->key, &h, &g->message, sizeof g->message);
+	wire_seal(&n->key, &h, &g->message, sizeof g->message);
 	g->iov = (ucp_dt_iov_t){&g->message, sizeof g->message};
 	status = ucp_am_send_nbx(ep, WIRE_REQUEST, NULL, 0, &g->iov, 1, &params);
 	return UCS_PTR_IS_ERR(status) ? UCS_PTR_STATUS(status) : UCS_OK;
@@ -133,50 +136,50 @@ static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
 
 	(void)ep;
 	p->status = status;
-	p->ucx->ended_endpoints = true;
+	p->net->ended_endpoints = true;
 	if (p->state == UCX_UP)
-		atomic_store(&p->ucx->any_dead, true);
+		atomic_store(&p->net->any_dead, true);
 	p->refused = p->state != UCX_UP;
 	p->state = p->state == UCX_UP ? UCX_DEAD : UCX_REFUSED;
 }
 
 /* Begin to connect. */
-static void begin(struct rma_ucx *u, struct ucx_peer *p, int rank, bool inside)
+static void begin(struct ucx_net *n, struct ucx_peer *p, int rank, bool inside)
 {
 	p->again_ns = rma_now_ns() + AGAIN_NS;
 	p->status = UCS_ERR_EXCEEDS_LIMIT;
-	if (!has_descriptors(u, inside))
+	if (!has_descriptors(n, inside))
 		return;
 	p->state = UCX_CALLING;
-	p->status = ucx_connect(u->asking, ucx_contact_of(u, rank), on_end, p, &p->ep, &p->rkey);
+	p->status = ucx_connect(n->asking, ucx_contact_of(n, rank), on_end, p, &p->ep);
 	if (p->status == UCS_OK)
-		p->status = ucx_greet(u, p->ep, &p->greeting, rank, ++p->sent);
+		p->status = ucx_greet(n, p->ep, &p->greeting, rank, ++p->sent);
 	if (p->status != UCS_OK) {
 		p->state = UCX_REFUSED;
-		u->ended_endpoints = true;
+		n->ended_endpoints = true;
 	}
 }
 
-struct ucx_peer *ucx_call(struct rma_ucx *u, int rank, bool inside)
+struct ucx_peer *ucx_call(struct ucx_net *n, int rank, bool inside)
 {
-	struct ucx_peer *p = u->peer[rank];
+	struct ucx_peer *p = n->peer[rank];
 
 	if (!p) {
 		p = calloc(1, sizeof *p);
 		if (!p)
 			return NULL;
-		u->peer[rank] = p;
-		p->ucx = u;
-		p->base = ucx_contact_of(u, rank)->base;
+		n->peer[rank] = p;
+		p->net = n;
+		p->rank = rank;
 	}
 	if (p->state == UCX_APART && rma_now_ns() >= p->again_ns)
-		begin(u, p, rank, inside);
+		begin(n, p, rank, inside);
 	return p;
 }
 
-void ucx_is_greeted(struct rma_ucx *u, const struct wire_header *h)
+void ucx_is_greeted(struct ucx_net *n, const struct wire_header *h)
 {
-	struct ucx_peer *p = u->peer[h->from];
+	struct ucx_peer *p = n->peer[h->from];
 
 	if (!p || p->state != UCX_CALLING || h->number != p->greeting.number)
 		return;
@@ -195,9 +198,9 @@ const char *ucx_trouble(const struct ucx_peer *p)
 	return p->status == UCS_OK ? "no answer" : ucs_status_string(p->status);
 }
 
-void ucx_say_waits(const struct rma_ucx *u, int rank, uint64_t lock, uint64_t ns)
+void ucx_say_waits(const struct ucx_net *n, int rank, uint64_t lock, uint64_t ns)
 {
-	const struct ucx_peer *p = u->peer[rank];
+	const struct ucx_peer *p = n->peer[ucx_route(n, rank)];
 	char cure[128] = "see that its host runs and that its ports are open, or end the job";
 
 	if (!p || p->status == UCS_ERR_NO_MEMORY)
@@ -209,8 +212,8 @@ void ucx_say_waits(const struct rma_ucx *u, int rank, uint64_t lock, uint64_t ns
 	fprintf(stderr,
 		"pawl: lock %llu: rank %d of the table has waited %.0f s for a connection to rank"
 		" %d on host %s: %s; the call goes on when there is one: %s\n",
-		(unsigned long long)lock, u->rank, (double)ns * 1e-9, rank,
-		ucx_contact_of(u, rank)->host, ucx_trouble(p), cure);
+		(unsigned long long)lock, n->rank, (double)ns * 1e-9, rank, ucx_host_of(n, rank),
+		ucx_trouble(p), cure);
 }
 
 /* -------------------------------------------------------------------------- end */
@@ -231,60 +234,59 @@ void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep)
 }
 
 /* This fails the operations that have not been answered and have not failed yet. */
-static void close_peer(struct rma_ucx *u, struct ucx_peer *p)
+static void close_peer(struct ucx_net *n, struct ucx_peer *p)
 {
 	ucp_ep_h ep = p->ep;
 
-	if (p->rkey)
-		ucp_rkey_destroy(p->rkey);
+	ucx_forget_keys(n, p->rank);
 	p->ep = NULL;
-	p->rkey = NULL;
 	if (ep)
-		ucx_close_endpoint(u->asking, ep);
+		ucx_close_endpoint(n->asking, ep);
 }
 
-static void tell_clients(struct rma_ucx *u, struct ucx_peer *p)
+static void tell_clients(struct ucx_net *n, struct ucx_peer *p)
 {
 	while (p->pending) {
 		struct ucx_pending *f = p->pending;
 
 		ucx_pending_done(f, false);
-		u->way->lost(u, f);
+		if (f->is_batch)
+			ucx_messages_lost(n, f);
 	}
 }
 
-void ucx_close_ended(struct rma_ucx *u)
+void ucx_close_ended(struct ucx_net *n)
 {
-	while (u->ended_endpoints) {
-		u->ended_endpoints = false;
-		for (int i = 0; i < u->ranks; i++) {
-			struct ucx_peer *p = u->peer[i];
+	while (n->ended_endpoints) {
+		n->ended_endpoints = false;
+		for (int i = 0; i < n->ranks; i++) {
+			struct ucx_peer *p = n->peer[i];
 
 			if (!p || (p->state != UCX_DEAD && p->state != UCX_REFUSED))
 				continue;
-			close_peer(u, p);
-			tell_clients(u, p);
+			close_peer(n, p);
+			tell_clients(n, p);
 			if (p->state == UCX_REFUSED)
 				p->state = UCX_APART;
 		}
 	}
 }
 
-bool ucx_is_answered(const struct rma_ucx *u)
+bool ucx_is_answered(const struct ucx_net *n)
 {
-	for (int i = 0; u->peer && i < u->ranks; i++)
-		if (u->peer[i] && u->peer[i]->state == UCX_CALLING)
+	for (int i = 0; n->peer && i < n->ranks; i++)
+		if (n->peer[i] && n->peer[i]->state == UCX_CALLING)
 			return false;
-	return atomic_load(&u->watches) != UCX_CALLING;
+	return atomic_load(&n->watches) != UCX_CALLING;
 }
 
-void ucx_disconnect(struct rma_ucx *u)
+void ucx_disconnect(struct ucx_net *n)
 {
-	for (int i = 0; u->peer && i < u->ranks; i++)
-		if (u->peer[i]) {
-			close_peer(u, u->peer[i]);
-			free(u->peer[i]);
+	for (int i = 0; n->peer && i < n->ranks; i++)
+		if (n->peer[i]) {
+			close_peer(n, n->peer[i]);
+			free(n->peer[i]);
 		}
-	sparse_free(u->peer, (size_t)u->ranks, sizeof *u->peer);
-	u->peer = NULL;
+	sparse_free(n->peer, (size_t)n->ranks, sizeof *n->peer);
+	n->peer = NULL;
 }

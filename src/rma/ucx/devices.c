@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -146,28 +147,45 @@ static bool add_rdma(char *text, size_t len)
 	return any;
 }
 
-bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma)
+/* What rank 0 tells all. */
+struct begin {
+	struct host host;
+	struct siphash_key key;
+	int has_key;
+};
+
+/* True on all ranks, after a bitwise and. */
+enum { HAS_NO_RDMA = 1, MODE_FITS = 2, MODE_IS_SET = 4 };
+
+bool ucx_choose_devices(struct ucx_net *n, bool one_host, char *text, size_t len, bool *has_rdma)
 {
-	struct host here, there;
-	uint32_t set;
-	int any;
+	const char *mode = getenv("UCX_ATOMIC_MODE");
+	struct begin begin = {.has_key = 0};
+	struct host here;
+	uint32_t all[2];
 
 	look_around(&here);
-	there = here;
-	PMPI_Bcast(&there, sizeof there, MPI_BYTE, 0, comm);
-	set = reached(&here, &there);
-	PMPI_Allreduce(MPI_IN_PLACE, &set, 1, MPI_UINT32_T, MPI_BAND, comm);
+	if (n->rank == 0) {
+		begin.host = here;
+		begin.has_key =
+		    getrandom(&begin.key, sizeof begin.key, 0) == (ssize_t)sizeof begin.key;
+	}
+	PMPI_Bcast(&begin, sizeof begin, MPI_BYTE, 0, n->comm);
 	text[0] = '\0';
+	all[0] = reached(&here, &begin.host);
+	all[1] = (uint32_t)(!one_host && add_rdma(text, len) ? 0 : HAS_NO_RDMA) |
+		 (!mode || strcmp(mode, "cpu") == 0 ? MODE_FITS : 0) | (mode ? MODE_IS_SET : 0);
+	PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_UINT32_T, MPI_BAND, n->comm);
 	if (one_host)
 		add(text, len, "lo");
 	else
-		add_interfaces(&here, &there, set, text, len);
-	any = !one_host && add_rdma(text, len);
-	PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, comm);
-	*has_rdma = any;
-	any = text[0] != '\0' || getenv("UCX_NET_DEVICES");
-	PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LAND, comm);
-	return any;
+		add_interfaces(&here, &begin.host, all[0], text, len);
+	*has_rdma = !(all[1] & HAS_NO_RDMA);
+	n->by_messages = all[1] & MODE_FITS && all[1] & (HAS_NO_RDMA | MODE_IS_SET);
+	n->key = begin.key;
+	n->has_key = begin.has_key;
+	explicit_bzero(&begin.key, sizeof begin.key);
+	return text[0] != '\0' || getenv("UCX_NET_DEVICES");
 }
 
 /* Whether name is in a list with commas. */

@@ -19,53 +19,62 @@
 
 #include "rma/ucx/parts.h"
 
-static bool add_flight(struct rma_ucx *u)
+static bool add_flight(struct ucx_net *n)
 {
 	struct ucx_pending *f = calloc(1, sizeof *f), **all;
 
-	all = f ? realloc(u->pending, (u->n_pending + 1) * sizeof(struct ucx_pending *)) : NULL;
+	all = f ? realloc(n->pending, (n->n_pending + 1) * sizeof(struct ucx_pending *)) : NULL;
 	if (!all) {
 		free(f);
 		return false;
 	}
-	u->pending = all;
-	u->pending[u->n_pending++] = f;
-	f->next = u->spare_pending;
-	u->spare_pending = f;
+	n->pending = all;
+	n->pending[n->n_pending++] = f;
+	f->next = n->spare_pending;
+	n->spare_pending = f;
 	return true;
 }
 
-bool ucx_direct_open(struct rma_ucx *u)
+bool ucx_direct_open(struct ucx_net *n)
 {
 	bool ok = true;
 
 	for (int i = 0; i < UCX_OPERANDS; i++)
-		ok = ok && add_flight(u);
+		ok = ok && add_flight(n);
 	return ok;
 }
 
-void ucx_direct_close(struct rma_ucx *u)
+void ucx_direct_close(struct ucx_net *n)
 {
-	for (uint32_t i = 0; i < u->n_pending; i++)
-		free(u->pending[i]);
-	free(u->pending);
+	for (uint32_t i = 0; i < n->n_pending; i++)
+		free(n->pending[i]);
+	free(n->pending);
 }
 
-static struct ucx_pending *take(struct rma_ucx *u)
+void ucx_direct_forget(const struct rma_ucx *u)
+{
+	struct ucx_net *n = u->net;
+
+	for (uint32_t i = 0; i < n->n_pending; i++)
+		if (n->pending[i]->client && n->pending[i]->client->rma == u->rma)
+			ucx_pending_done(n->pending[i], false);
+}
+
+static struct ucx_pending *take(struct ucx_net *n)
 {
 	struct ucx_pending *f;
 
-	if (!u->spare_pending && !add_flight(u))
+	if (!n->spare_pending && !add_flight(n))
 		return NULL;
-	f = u->spare_pending;
-	u->spare_pending = f->next;
+	f = n->spare_pending;
+	n->spare_pending = f->next;
 	return f;
 }
 
-static void spare(struct rma_ucx *u, struct ucx_pending *f)
+static void spare(struct ucx_net *n, struct ucx_pending *f)
 {
-	f->next = u->spare_pending;
-	u->spare_pending = f;
+	f->next = n->spare_pending;
+	n->spare_pending = f;
 }
 
 static void on_done(void *request, ucs_status_t status, void *arg)
@@ -73,7 +82,7 @@ static void on_done(void *request, ucs_status_t status, void *arg)
 	struct ucx_pending *f = arg;
 
 	ucx_pending_done(f, status == UCS_OK);
-	spare(f->peer->ucx, f);
+	spare(f->peer->net, f);
 	ucp_request_free(request);
 }
 
@@ -85,7 +94,7 @@ static bool issued(struct rma_client *c, struct ucx_peer *p, struct ucx_pending 
 		ucx_pending_add(c, p, f);
 		return true;
 	}
-	spare(ucx_of(c->rma), f);
+	spare(ucx_net_of(c->rma), f);
 	if (ucx_lacks_memory(status))
 		return false;
 	if (UCS_PTR_IS_ERR(status))
@@ -106,18 +115,18 @@ static ucp_request_param_t params_for(struct ucx_pending *f)
  * the client waits for one. */
 static struct ucx_peer *begin(struct rma_client *c, int rank, struct ucx_pending **f)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	struct ucx_peer *p;
 
 	if (ucx_client(c)->unanswered >= UCX_OPERANDS)
 		ucx_complete(c);
-	while (!(*f = take(u))) {
+	while (!(*f = take(n))) {
 		ucx_complete(c);
 		ucx_pause(c); /* there is no memory, and other clients may have what is there */
 	}
 	p = ucx_reach(c, rank);
 	if (!p)
-		spare(u, *f);
+		spare(n, *f);
 	return p;
 }
 
@@ -127,15 +136,17 @@ static bool atomic(struct rma_client *c, struct ucx_direct_op *d, ucp_atomic_op_
 	struct ucx_pending *f;
 	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
+	ucp_rkey_h rkey;
+	uint64_t base;
 
 	if (!p)
 		return true;
 	params.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
 	params.datatype = ucp_dt_make_contig(sizeof *operand);
 	params.reply_buffer = result;
-	return issued(
-	    c, p, f,
-	    ucp_atomic_op_nbx(p->ep, op, operand, 1, p->base + d->offset, p->rkey, &params));
+	rkey = ucx_key_of(ucx_of(c->rma), p, &base);
+	return issued(c, p, f,
+		      ucp_atomic_op_nbx(p->ep, op, operand, 1, base + d->offset, rkey, &params));
 }
 
 static bool put(struct rma_client *c, struct ucx_direct_op *d)
@@ -145,13 +156,16 @@ static bool put(struct rma_client *c, struct ucx_direct_op *d)
 	struct ucx_pending *f;
 	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
+	ucp_rkey_h rkey;
+	uint64_t base;
 
 	if (!p)
 		return true;
+	rkey = ucx_key_of(ucx_of(c->rma), p, &base);
 	own->put_to = own->put_to == UCX_NO_PUT || own->put_to == to ? to : UCX_MANY_PUTS;
 	return issued(
 	    c, p, f,
-	    ucp_put_nbx(p->ep, &d->value, sizeof d->value, p->base + d->offset, p->rkey, &params));
+	    ucp_put_nbx(p->ep, &d->value, sizeof d->value, base + d->offset, rkey, &params));
 }
 
 static bool get(struct rma_client *c, struct ucx_direct_op *d)
@@ -159,10 +173,15 @@ static bool get(struct rma_client *c, struct ucx_direct_op *d)
 	struct ucx_pending *f;
 	struct ucx_peer *p = begin(c, d->rank, &f);
 	ucp_request_param_t params = params_for(f);
+	ucp_rkey_h rkey;
+	uint64_t base;
 
-	return !p || issued(c, p, f,
-			    ucp_get_nbx(p->ep, d->result, sizeof *d->result, p->base + d->offset,
-					p->rkey, &params));
+	if (!p)
+		return true;
+	rkey = ucx_key_of(ucx_of(c->rma), p, &base);
+	return issued(
+	    c, p, f,
+	    ucp_get_nbx(p->ep, d->result, sizeof *d->result, base + d->offset, rkey, &params));
 }
 
 static bool issue(struct rma_client *c, struct ucx_direct_op *d)
@@ -236,13 +255,6 @@ static void make_places(struct rma_client *c)
 	has_place(c);
 }
 
-static void direct_issue(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
-{
-	if (!has_place(c))
-		make_places(c);
-	keep(c, rank, offset, op);
-}
-
 static void flush_peer(struct rma_client *c, int rank)
 {
 	bool done = false;
@@ -261,7 +273,7 @@ static void flush_peer(struct rma_client *c, int rank)
 /* A put that a device performs is complete at the target only after a flush of the endpoint. */
 static void direct_push(struct rma_client *c)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	int to;
 
 	issue_all(c);
@@ -269,34 +281,21 @@ static void direct_push(struct rma_client *c)
 	ucx_direct_client(c)->put_to = UCX_NO_PUT;
 	if (to > 0)
 		flush_peer(c, to - 1);
-	for (int i = 0; to == UCX_MANY_PUTS && i < u->ranks; i++)
-		if (u->peer[i] && u->peer[i]->state == UCX_UP)
+	for (int i = 0; to == UCX_MANY_PUTS && i < n->ranks; i++)
+		if (n->peer[i] && n->peer[i]->state == UCX_UP)
 			flush_peer(c, i);
 }
-
-/* Nothing: on_done() may still come and makes f spare. UCX 1.13 may forget an operation
- * that was issued before the connection was up; then f is not used again. */
-static void direct_lost(struct rma_ucx *u, struct ucx_pending *f)
-{
-	(void)u, (void)f;
-}
-
-const struct ucx_way ucx_direct = {
-    .issue = direct_issue,
-    .push = direct_push,
-    .lost = direct_lost,
-};
 
 /* ------------------------------------------------------------- the transport */
 
 static void operate(struct rma_client *c, struct rma_word w, struct ucx_op op)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 
 	if (!has_place(c)) {
-		pthread_mutex_lock(&u->mutex);
+		pthread_mutex_lock(&n->mutex);
 		make_places(c);
-		pthread_mutex_unlock(&u->mutex);
+		pthread_mutex_unlock(&n->mutex);
 	}
 	keep(c, w.rank, w.offset, &op);
 }
@@ -330,12 +329,12 @@ static void direct_cas(struct rma_client *c, struct rma_word w, int64_t expected
 
 static void direct_flush_all(struct rma_client *c)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 
-	pthread_mutex_lock(&u->mutex);
+	pthread_mutex_lock(&n->mutex);
 	direct_push(c);
 	ucx_complete(c);
-	pthread_mutex_unlock(&u->mutex);
+	pthread_mutex_unlock(&n->mutex);
 	if (c->failed)
 		ucx_give_up(c);
 }
@@ -348,15 +347,15 @@ static void direct_flush(struct rma_client *c, int rank)
 
 static bool direct_post(struct rma_client *c, struct rma_word w)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	bool ok;
 
-	pthread_mutex_lock(&u->mutex);
-	ok = ucx_sends_at_once(u, w.rank);
+	pthread_mutex_lock(&n->mutex);
+	ok = ucx_sends_at_once(n, w.rank);
 	if (ok)
 		direct_push(c);
 	ok = ok && !c->failed;
-	pthread_mutex_unlock(&u->mutex);
+	pthread_mutex_unlock(&n->mutex);
 	return ok;
 }
 

@@ -18,45 +18,68 @@ enum { BATCHES = 8 /* at the start, so that few are allocated later */ };
 
 /* ------------------------------------------------------------------ batches */
 
-static bool add_batch(struct rma_ucx *u)
+static bool add_batch(struct ucx_net *n)
 {
 	struct ucx_batch *b = calloc(1, sizeof *b), **all;
 
-	all = b ? realloc(u->batch, (u->batches + 1) * sizeof(struct ucx_batch *)) : NULL;
+	all = b ? realloc(n->batch, (n->batches + 1) * sizeof(struct ucx_batch *)) : NULL;
 	if (!all) {
 		free(b);
 		return false;
 	}
-	u->batch = all;
-	b->index = u->batches;
-	u->batch[u->batches++] = b;
-	b->next = u->spare;
-	u->spare = b;
+	n->batch = all;
+	b->index = n->batches;
+	b->pending.is_batch = true;
+	n->batch[n->batches++] = b;
+	b->next = n->spare;
+	n->spare = b;
 	return true;
 }
 
-bool ucx_messages_open(struct rma_ucx *u)
+bool ucx_messages_open(struct ucx_net *n)
 {
 	bool ok = true;
 
 	for (int i = 0; i < BATCHES; i++)
-		ok = ok && add_batch(u);
+		ok = ok && add_batch(n);
 	return ok;
 }
 
-void ucx_messages_close(struct rma_ucx *u)
+void ucx_messages_close(struct ucx_net *n)
 {
-	for (uint32_t i = 0; i < u->batches; i++)
-		free(u->batch[i]);
-	free(u->batch);
+	for (uint32_t i = 0; i < n->batches; i++)
+		free(n->batch[i]);
+	free(n->batch);
 }
 
-static void spare(struct rma_ucx *u, struct ucx_batch *b)
+static void spare(struct ucx_net *n, struct ucx_batch *b)
 {
 	if (b->sending || b->pending.client)
 		return;
-	b->next = u->spare;
-	u->spare = b;
+	b->table = NULL;
+	b->next = n->spare;
+	n->spare = b;
+}
+
+/* A spare batch for a client of the table. */
+static struct ucx_batch *take(struct ucx_net *n, const struct rma_ucx *u)
+{
+	struct ucx_batch *b = n->spare;
+
+	n->spare = b->next;
+	b->table = u;
+	return b;
+}
+
+void ucx_messages_forget(const struct rma_ucx *u)
+{
+	struct ucx_net *n = u->net;
+
+	for (uint32_t i = 0; i < n->batches; i++)
+		if (n->batch[i]->table == u) {
+			ucx_pending_done(&n->batch[i]->pending, false);
+			spare(n, n->batch[i]);
+		}
 }
 
 static void begin_batch(struct rma_client *c, struct ucx_batch *b, int rank)
@@ -77,26 +100,30 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 	b->sending = false;
 	if (status != UCS_OK)
 		ucx_pending_done(&b->pending, false);
-	spare(b->peer->ucx, b);
+	spare(b->peer->net, b);
 	ucp_request_free(request);
 }
 
 /* Under the mutex. */
 static void send_batch(struct rma_client *c, struct ucx_batch *b)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, b);
-	struct wire_header h = {
-	    .type = WIRE_REQUEST, .index = b->index, .from = u->rank, .to = b->rank};
+	struct wire_header h = {.type = WIRE_REQUEST,
+				.index = b->index,
+				.from = n->rank,
+				.table = ucx_of(c->rma)->number,
+				.segment = b->rank};
 	ucs_status_ptr_t status;
 
 	b->peer = ucx_reach(c, b->rank);
 	if (!b->peer) {
-		spare(u, b);
+		spare(n, b);
 		return;
 	}
+	h.to = b->peer->rank;
 	h.number = b->number = ++b->peer->sent;
-	wire_seal(&u->key, &h, b->bytes, b->used.length);
+	wire_seal(&n->key, &h, b->bytes, b->used.length);
 	b->sending = true;
 	ucx_pending_add(c, b->peer, &b->pending);
 	while (ucx_lacks_memory(status = ucp_am_send_nbx(b->peer->ep, WIRE_REQUEST, NULL, 0,
@@ -106,12 +133,12 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	b->sending = UCS_PTR_IS_PTR(status);
 	if (UCS_PTR_IS_ERR(status)) {
 		ucx_pending_done(&b->pending, false);
-		spare(u, b);
+		spare(n, b);
 	}
 }
 
 /* Under the mutex. */
-static void messages_push(struct rma_client *c)
+void ucx_messages_push(struct rma_client *c)
 {
 	struct ucx_batch *b = ucx_client(c)->open, *next;
 
@@ -142,21 +169,20 @@ static struct ucx_batch *find_batch(struct rma_client *c, int rank)
  * wait. */
 static struct ucx_batch *open_batch(struct rma_client *c, int rank)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	struct ucx_batch *b;
 
 	if (find_batch(c, rank))
-		messages_push(c);
-	while (!u->spare && !add_batch(u)) {
-		if (c == &u->notifier)
+		ucx_messages_push(c);
+	while (!n->spare && !add_batch(n)) {
+		if (c == &n->notifier)
 			return NULL;
-		messages_push(c);
+		ucx_messages_push(c);
 		ucx_complete(c);
-		if (!u->spare)
+		if (!n->spare)
 			ucx_pause(c); /* for batches of other clients */
 	}
-	b = u->spare;
-	u->spare = b->next;
+	b = take(n, ucx_of(c->rma));
 	begin_batch(c, b, rank);
 	return b;
 }
@@ -179,7 +205,7 @@ static void append(struct rma_client *c, struct ucx_batch *b, uint64_t offset,
 		b->result[b->results++] = op->result;
 }
 
-static void issue_locked(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
+void ucx_messages_issue(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op)
 {
 	struct ucx_batch *b = find_batch(c, rank);
 
@@ -190,7 +216,7 @@ static void issue_locked(struct rma_client *c, int rank, uint64_t offset, const 
  * only a second batch needs the mutex. */
 static void issue(struct rma_client *c, struct rma_word w, const struct ucx_op *op)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	struct ucx_batch *b = find_batch(c, w.rank);
 
 	if (!b && ucx_client(c)->ready) {
@@ -202,60 +228,54 @@ static void issue(struct rma_client *c, struct rma_word w, const struct ucx_op *
 		append(c, b, w.offset, op);
 		return;
 	}
-	pthread_mutex_lock(&u->mutex);
-	issue_locked(c, w.rank, w.offset, op);
-	pthread_mutex_unlock(&u->mutex);
+	pthread_mutex_lock(&n->mutex);
+	ucx_messages_issue(c, w.rank, w.offset, op);
+	pthread_mutex_unlock(&n->mutex);
 }
 
 /* ------------------------------------------------------------------ answers */
 
 /* With a rendezvous, which Pawl never uses, data is not the message but a descriptor of UCX. */
-bool ucx_take_message(struct rma_ucx *u, enum wire_type type, const void *data, size_t length,
+bool ucx_take_message(struct ucx_net *n, enum wire_type type, const void *data, size_t length,
 		      const ucp_am_recv_param_t *param, struct wire_header *h)
 {
-	const struct wire_expected e = {type, u->rank, u->ranks};
+	const struct wire_expected e = {type, n->rank, n->ranks};
 
 	if (!(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) &&
-	    wire_open(&u->key, &e, data, length, h))
+	    wire_open(&n->key, &e, data, length, h))
 		return true;
-	atomic_fetch_add_explicit(&u->refused, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&n->refused, 1, memory_order_relaxed);
 	return false;
 }
 
 ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, void *data,
 			   size_t length, const ucp_am_recv_param_t *param)
 {
-	struct rma_ucx *u = arg;
+	struct ucx_net *n = arg;
 	const char *bytes = (const char *)data + sizeof(struct wire_header);
 	struct wire_header h;
 	struct ucx_batch *b;
 
 	(void)header, (void)header_length;
-	if (!ucx_take_message(u, WIRE_ANSWER, data, length, param, &h))
+	if (!ucx_take_message(n, WIRE_ANSWER, data, length, param, &h))
 		return UCS_OK;
 	if (h.index == (uint32_t)UCX_GREETING)
-		ucx_is_greeted(u, &h);
-	b = h.index < u->batches ? u->batch[h.index] : NULL;
-	if (!b || b->rank != h.from || b->number != h.number || !b->pending.client ||
+		ucx_is_greeted(n, &h);
+	b = h.index < n->batches ? n->batch[h.index] : NULL;
+	if (!b || b->peer->rank != h.from || b->number != h.number || !b->pending.client ||
 	    length != sizeof h + (size_t)b->results * sizeof(int64_t))
 		return UCS_OK; /* it has failed meanwhile, or been answered */
 	for (int i = 0; i < b->results; i++)
 		memcpy(b->result[i], bytes + (size_t)i * sizeof(int64_t), sizeof(int64_t));
 	ucx_pending_done(&b->pending, true);
-	spare(u, b);
+	spare(n, b);
 	return UCS_OK;
 }
 
-static void messages_lost(struct rma_ucx *u, struct ucx_pending *f)
+void ucx_messages_lost(struct ucx_net *n, struct ucx_pending *f)
 {
-	spare(u, (struct ucx_batch *)(void *)f);
+	spare(n, (struct ucx_batch *)(void *)f);
 }
-
-const struct ucx_way ucx_messages = {
-    .issue = issue_locked,
-    .push = messages_push,
-    .lost = messages_lost,
-};
 
 /* ------------------------------------------------------------- the transport */
 
@@ -318,24 +338,21 @@ static void messages_get(struct rma_client *c, struct rma_word w, int64_t *resul
 /* The next operation takes this batch and so needs no mutex. */
 static void keep_one_ready(struct rma_client *c)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
-	struct ucx_batch *b = u->spare;
+	struct ucx_net *n = ucx_net_of(c->rma);
 
-	if (ucx_client(c)->ready || !b)
-		return;
-	u->spare = b->next;
-	ucx_client(c)->ready = b;
+	if (!ucx_client(c)->ready && n->spare)
+		ucx_client(c)->ready = take(n, ucx_of(c->rma));
 }
 
 static void messages_flush_all(struct rma_client *c)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 
-	pthread_mutex_lock(&u->mutex);
-	messages_push(c);
+	pthread_mutex_lock(&n->mutex);
+	ucx_messages_push(c);
 	ucx_complete(c);
 	keep_one_ready(c);
-	pthread_mutex_unlock(&u->mutex);
+	pthread_mutex_unlock(&n->mutex);
 	if (c->failed)
 		ucx_give_up(c);
 }
@@ -349,18 +366,18 @@ static void messages_flush(struct rma_client *c, int rank)
 
 static bool messages_post(struct rma_client *c, struct rma_word w)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	bool ok;
 
 	if (is_near(c, w))
 		return false;
-	pthread_mutex_lock(&u->mutex);
-	ok = ucx_sends_at_once(u, w.rank);
+	pthread_mutex_lock(&n->mutex);
+	ok = ucx_sends_at_once(n, w.rank);
 	if (ok)
-		messages_push(c);
+		ucx_messages_push(c);
 	keep_one_ready(c);
 	ok = ok && !c->failed;
-	pthread_mutex_unlock(&u->mutex);
+	pthread_mutex_unlock(&n->mutex);
 	return ok;
 }
 

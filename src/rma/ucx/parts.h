@@ -11,11 +11,12 @@
 #include "rma/ucx/ucx.h"
 #include "rma/ucx/wire.h"
 
+struct ucx_net;
 struct rma_ucx;
 struct ucx_pending;
 
 /* At the end of every segment, at offset rma_ucx.tail: the threads that sleep on NET words of the
- * segment, which the owner's thread has to wake, and a flag for deaths. */
+ * segment, which the thread that changes a word has to wake. */
 enum { UCX_SLEEPERS = 30 };
 struct ucx_sleeper {
 	_Atomic(uint64_t) word; /* its offset + 1; 0: the entry is free */
@@ -23,19 +24,32 @@ struct ucx_sleeper {
 };
 struct ucx_tail {
 	_Atomic(int64_t) sleepers; /* their number, registered below or not */
-	_Atomic(int64_t) deaths;   /* not 0: a rank of the table died */
 	struct ucx_sleeper sleeper[UCX_SLEEPERS];
 };
 _Static_assert(sizeof(struct ucx_tail) <= RMA_TAIL_BYTES, "the tail has room");
 
-enum { UCX_HOST_BYTES = 44 };
+enum { UCX_TABLES = 65536 };
 
-/* How to reach a rank: the same for all ranks, so each node keeps one copy. */
+/* How a process reaches others: the same for all of them, so the ranks of a host share one copy. At
+ * `contacts` is a struct ucx_contact of contact_bytes for each rank. Behind these are the name of
+ * the host of each node, and the integers of ucx/route.c. */
+struct ucx_shared {
+	_Atomic(int64_t) deaths; /* not 0: a rank of the communicator died */
+	_Atomic(int) is_filled;
+	int width, nodes; /* see ucx_route() */
+	uint64_t contact_bytes;
+	_Alignas(64) char contacts[];
+};
 struct ucx_contact {
-	uint64_t base; /* of the rank's segment, in its address space */
-	uint16_t address_bytes, rkey_bytes;
-	char host[UCX_HOST_BYTES]; /* its name, for messages */
-	char bytes[];              /* the address, then the rkey (for UCX's own operations only) */
+	uint16_t address_bytes;
+	char address[];
+};
+
+/* For UCX's own operations: the segment of a rank in a table. */
+struct ucx_key {
+	uint64_t base; /* in the address space of the rank */
+	uint64_t rkey_bytes;
+	char rkey[];
 };
 
 /* ------------------------------------------------------------------ operations */
@@ -61,16 +75,6 @@ static inline enum wire_operation ucx_fetching(enum rma_op op)
 	return WIRE_ADD;
 }
 
-/* What the code for deaths needs of the two ways in which operations travel: UCX's own operations
- * (ucx_direct) and Pawl's messages (ucx_messages). All under the mutex. */
-struct ucx_way {
-	void (*issue)(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op);
-	/* Send all issued operations, so that each is complete when it is answered. */
-	void (*push)(struct rma_client *c);
-	/* The peer of f died: make f free, unless UCX may still complete it. */
-	void (*lost)(struct rma_ucx *u, struct ucx_pending *f);
-};
-extern const struct ucx_way ucx_direct, ucx_messages;
 extern const struct rma_transport ucx_direct_transport, ucx_messages_transport;
 
 /* Parameters to send a message, one piece of memory, as an iov. UCX 1.13 copies an iov behind its
@@ -94,6 +98,7 @@ struct ucx_pending {
 	struct rma_client *client; /* NULL: it was answered, or the client knows that it failed */
 	struct ucx_peer *peer;
 	struct ucx_pending *next, **at; /* in the list of its peer; the pointer to this one */
+	bool is_batch;                  /* a struct ucx_batch */
 };
 
 /* A request message: in use from its first operation until it is answered and UCX no longer needs
@@ -102,7 +107,8 @@ struct ucx_batch {
 	struct ucx_pending pending; /* has a client until the message is answered */
 	struct ucx_batch *next;     /* in the list of a client's open batches, or of spare ones */
 	struct ucx_peer *peer;
-	int rank, results;
+	const struct rma_ucx *table; /* of the client that has it; NULL: it is spare */
+	int rank, results;           /* the rank whose segment it names */
 	uint32_t index;
 	uint64_t number;   /* of its request; rank, index and number together are never reused */
 	bool sending;      /* UCX may still read bytes */
@@ -170,8 +176,7 @@ enum ucx_state {
 };
 struct ucx_peer {
 	ucp_ep_h ep;
-	ucp_rkey_h rkey;
-	uint64_t base;
+	int rank;
 	enum ucx_state state;
 	bool refused;        /* a connection to it has failed, and none has been up since */
 	ucs_status_t status; /* of the last connection */
@@ -179,30 +184,54 @@ struct ucx_peer {
 	uint64_t sent;       /* the number of the last request; the first one is 1 */
 	struct ucx_greeting greeting;
 	struct ucx_pending *pending;
-	struct rma_ucx *ucx;
+	struct ucx_net *net;
 	bool told; /* of a death */
 };
 
+/* A table. */
 struct rma_ucx {
+	struct ucx_net *net;
+	struct rma *rma;
+	uint32_t number; /* in the net */
+	bool left;       /* the net; its ranks or the MPI have ended */
+	bool by_cpu;     /* mapped words are changed by CPU */
+	size_t tail;     /* offset of struct ucx_tail */
+	struct wire_limits limits;
+	/* Of UCX's own operations. */
+	ucp_mem_h memory;
+	MPI_Win keys_win;
+	const char *keys; /* [ranks] of key_bytes */
+	size_t key_bytes;
+	ucp_rkey_h *rkey; /* [ranks], NULL: not unpacked */
+};
+
+/* What the tables of a communicator share: the workers and connections of this process, its thread,
+ * and the contacts. */
+struct ucx_net {
 	ucp_context_h context;
-	/* Other ranks operate on this segment through serving, which only the thread drives. This
+	/* Other ranks operate on segments through serving, which only the thread drives. This
 	 * rank's clients operate on other segments through asking, under the mutex. */
 	ucp_worker_h serving, asking;
 	int serving_fd, asking_fd;
-	ucp_mem_h memory;
 	pthread_t thread;
 	bool has_thread;
 	_Atomic(bool) stop;
-	bool by_cpu;    /* no device performs atomics: mapped words are changed by CPU */
-	bool over_rdma; /* devices of UCX are RDMA devices */
-	const struct ucx_way *way;
+	bool by_messages; /* no device performs atomics */
+	bool over_rdma;   /* devices of UCX are RDMA devices */
+	/* The tables by number; number 0 is `own`, whose only words are the flags of deaths. The
+	 * thread has not looked at a table that was removed since `seen` is what `removed` was. */
+	_Atomic(struct rma_ucx *) *table;
+	_Atomic(uint32_t) tables; /* one more than the highest number that was in use */
+	_Atomic(uint64_t) removed, seen;
+	struct rma_ucx own;
+	struct rma own_rma;
 	/* Of UCX's own operations: all of struct ucx_pending, and the spare ones. */
 	struct ucx_pending **pending, *spare_pending;
 	uint32_t n_pending;
-	/* Of messages: the table's key, the words that others may operate on, which requests of
-	 * each rank have been accepted (used by the thread only), ... */
+	/* Of messages: the key, which requests of each rank have been accepted (used by the thread
+	 * only), ... */
 	struct siphash_key key;
-	struct wire_limits limits;
+	bool has_key;
 	struct wire_window *window; /* [ranks] */
 	uint64_t performed;         /* requests (used by the thread only) */
 	_Atomic(uint64_t) refused;  /* messages that were forged, misled or replayed; wire.h */
@@ -210,16 +239,21 @@ struct rma_ucx {
 	struct ucx_batch **batch, *spare;
 	uint32_t batches;
 	struct ucx_answer *answer;
-	size_t tail; /* offset of struct ucx_tail */
-	int rank, ranks;
+	void **kept; /* where the pointer to it is */
+	int users;   /* tables */
+	int rank, ranks, my_node;
+	const int *node; /* [ranks] */
+	/* The ranks of the nodes, one node after the other, where each begins, and where each rank
+	 * is in its node; only if a process does not connect to all ranks of a node. */
+	const int *member, *first, *index;
 	MPI_Comm comm;
-	MPI_Win contacts_win;
-	const char *contacts; /* [ranks] of contact_bytes each */
-	size_t contact_bytes;
+	MPI_Win win;
+	bool lacks_win; /* it could not be made on this rank */
+	struct ucx_shared *shared;
 	pthread_mutex_t mutex;
 	struct ucx_peer **peer; /* [ranks], NULL: never used */
 	long descriptors;       /* that were free when the workers had been created */
-	int far_ranks;          /* that may connect to this one, and how many have done so */
+	int callers_most;       /* ranks that may connect to this one, and how many have done so */
 	_Atomic(int) callers;
 	uint64_t crowded_until; /* for clients; see ucx_yield() */
 	unsigned blocked;       /* clients that sleep on asking_fd */
@@ -232,7 +266,6 @@ struct rma_ucx {
 	int next_pidfd, watched, watching_fd;
 	ucp_worker_h watching;
 	ucp_ep_h watch_ep;
-	ucp_rkey_h watch_rkey;
 	_Atomic(int) watches; /* enum ucx_state of the connection to watched */
 	ucs_status_t watch_status;
 	struct ucx_greeting watch_greeting;
@@ -243,15 +276,21 @@ static inline struct rma_ucx *ucx_of(const struct rma *r)
 	return r->state;
 }
 
+static inline struct ucx_net *ucx_net_of(const struct rma *r)
+{
+	return ucx_of(r)->net;
+}
+
 static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
 {
 	return (struct ucx_tail *)(void *)(r->map[rank] + ucx_of(r)->tail);
 }
 
-/* ucx/devices.c: the names of the devices that connect the hosts of comm, for UCX_NET_DEVICES.
- * Collective; false, on all ranks, if there are none. has_rdma: on some rank, some of them may
- * perform atomics themselves. */
-bool ucx_choose_devices(MPI_Comm comm, bool one_host, char *text, size_t len, bool *has_rdma);
+/* ucx/devices.c: the names of the devices that connect the hosts, for UCX_NET_DEVICES; rank 0's
+ * n->key goes to all; and n->by_messages is set: no rank has a UCX_ATOMIC_MODE other than cpu, or,
+ * if none has any, a device that may perform atomics. Collective; false on a rank that has no such
+ * device. has_rdma: on some rank, some of them may perform atomics themselves. */
+bool ucx_choose_devices(struct ucx_net *n, bool one_host, char *text, size_t len, bool *has_rdma);
 /* Whether some of these devices, or of those of UCX_NET_DEVICES, are for RDMA, or for TCP, which
  * UCX_TLS may exclude. */
 bool ucx_uses(const char *devices, bool rdma);
@@ -277,49 +316,86 @@ static inline void ucx_yield(uint64_t *crowded_until)
 }
 
 /* ucx/serve.c: the thread that serves other ranks, and the sleep of a client until it does. */
-bool ucx_serve_start(struct rma *r);
-void ucx_serve_stop(struct rma_ucx *u);
+bool ucx_serve_start(struct ucx_net *n);
+void ucx_serve_stop(struct ucx_net *n);
+/* Wait until the thread no longer looks at a table that has been removed. */
+void ucx_serve_pass(struct ucx_net *n);
+/* For the thread: wake those that sleep on words of the segment that have changed. */
+void ucx_wake_sleepers(const struct rma_ucx *u, int segment);
 void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns);
 
 /* ucx/connect.c. Descriptors that the process may still open; the soft limit becomes the hard
  * one. */
 long ucx_free_descriptors(void);
 void ucx_raise_limit(void);
+/* ucx/route.c. Where ranks are in their nodes, the same for all processes: so many ints, which
+ * begin with the first place of each node; and what ucx_route() needs. */
+size_t ucx_route_ints(const int *node, int ranks);
+void ucx_route_fill(const int *node, int ranks, int *to);
+void ucx_route_open(struct ucx_net *n);
+int *ucx_route_table(const struct ucx_net *n); /* in the shared memory */
+/* The rank to which requests on this rank's segment go: itself, or another one of its node. Under
+ * the mutex. */
+int ucx_route_by_node(const struct ucx_net *n, int rank);
+static inline int ucx_route(const struct ucx_net *n, int rank)
+{
+	return n->index ? ucx_route_by_node(n, rank) : rank;
+}
 /* Under the mutex: begin to connect to the rank, unless that has begun. inside: the client is in
  * the middle of a protocol. NULL: out of memory. Clients call ucx_reach(). */
-struct ucx_peer *ucx_call(struct rma_ucx *u, int rank, bool inside);
-void ucx_is_greeted(struct rma_ucx *u, const struct wire_header *h); /* an answer has come */
+struct ucx_peer *ucx_call(struct ucx_net *n, int rank, bool inside);
+void ucx_is_greeted(struct ucx_net *n, const struct wire_header *h); /* an answer has come */
 const char *ucx_trouble(const struct ucx_peer *p);                   /* why it is not up */
 /* Tell the user that a client of the lock has waited so long for a connection, and what to do. */
-void ucx_say_waits(const struct rma_ucx *u, int rank, uint64_t lock, uint64_t ns);
-void ucx_close_ended(struct rma_ucx *u); /* close the endpoints that have failed */
+void ucx_say_waits(const struct ucx_net *n, int rank, uint64_t lock, uint64_t ns);
+void ucx_close_ended(struct ucx_net *n); /* close the endpoints that have failed */
 /* When no thread uses them any more: whether all ranks that this one has called have answered. */
-bool ucx_is_answered(const struct rma_ucx *u);
-void ucx_disconnect(struct rma_ucx *u);
-/* For any worker: an endpoint to the rank with this contact; its first request; its end. *rkey:
- * NULL if the contact has none. */
-const struct ucx_contact *ucx_contact_of(const struct rma_ucx *u, int rank);
+bool ucx_is_answered(const struct ucx_net *n);
+void ucx_disconnect(struct ucx_net *n);
+/* For any worker: an endpoint to the rank with this contact; its first request; its end. */
+const struct ucx_contact *ucx_contact_of(const struct ucx_net *n, int rank);
+const char *ucx_host_of(const struct ucx_net *n, int rank);
 ucs_status_t ucx_connect(ucp_worker_h worker, const struct ucx_contact *contact,
-			 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep, ucp_rkey_h *rkey);
-ucs_status_t ucx_greet(const struct rma_ucx *u, ucp_ep_h ep, struct ucx_greeting *g, int rank,
+			 ucp_err_handler_cb_t on_end, void *arg, ucp_ep_h *ep);
+ucs_status_t ucx_greet(const struct ucx_net *n, ucp_ep_h ep, struct ucx_greeting *g, int rank,
 		       uint64_t number);
 void ucx_close_endpoint(ucp_worker_h worker, ucp_ep_h ep);
 
-/* ucx/open.c: create a worker; on_message handles messages of this type. */
-ucs_status_t ucx_open_worker(struct rma_ucx *u, ucp_worker_h *worker, int *fd, enum wire_type type,
+/* ucx/net.c: the one at q->kept, which is opened if there is none, and closed when its last table
+ * leaves it. mine: whether this rank has failed already. Collective; the result is the same on all
+ * ranks. */
+enum rma_failure ucx_net_open(const struct rma_request *q, enum rma_failure mine,
+			      struct ucx_net **n, char *err, size_t errlen);
+void ucx_net_leave(struct ucx_net *n);
+/* In its place where ranks or the MPI have ended: local, and the net stays in memory. */
+void ucx_net_abandon(struct ucx_net *n);
+/* Create a worker; on_message handles messages of this type. */
+ucs_status_t ucx_open_worker(struct ucx_net *n, ucp_worker_h *worker, int *fd, enum wire_type type,
 			     ucp_am_recv_callback_t on_message, void *arg);
+/* The result, and its message, of the first rank that has failed. Collective. */
+enum rma_failure ucx_agree(MPI_Comm comm, enum rma_failure mine, char *err, size_t errlen);
 
-/* ucx/direct.c: allocate and free what pending operations need. */
-bool ucx_direct_open(struct rma_ucx *u);
-void ucx_direct_close(struct rma_ucx *u);
+/* ucx/direct.c: allocate and free what pending operations need; ucx/open.c: the key of a segment,
+ * for operations through p; an endpoint is going to be closed. Under the mutex. */
+bool ucx_direct_open(struct ucx_net *n);
+void ucx_direct_close(struct ucx_net *n);
+void ucx_direct_forget(const struct rma_ucx *u); /* as ucx_messages_forget() */
+ucp_rkey_h ucx_key_of(struct rma_ucx *u, struct ucx_peer *p, uint64_t *base);
+void ucx_forget_keys(struct ucx_net *n, int rank);
 
 /* ucx/messages.c, ucx/perform.c. ucx_take_message: whether data is a message of this type to this
- * rank, by a rank of the table; *h is its header. */
-bool ucx_take_message(struct rma_ucx *u, enum wire_type type, const void *data, size_t length,
+ * rank, by a rank of the communicator; *h is its header. Under the mutex: an operation in a
+ * message, whatever the transport's way is; send those of c; its peer died. */
+bool ucx_take_message(struct ucx_net *n, enum wire_type type, const void *data, size_t length,
 		      const ucp_am_recv_param_t *param, struct wire_header *h);
-bool ucx_messages_open(struct rma_ucx *u);
-void ucx_messages_close(struct rma_ucx *u);
-void ucx_perform_close(struct rma_ucx *u);
+bool ucx_messages_open(struct ucx_net *n);
+void ucx_messages_close(struct ucx_net *n);
+/* Under the mutex: the table ends, and no client has an operation that it waits for. */
+void ucx_messages_forget(const struct rma_ucx *u);
+void ucx_messages_issue(struct rma_client *c, int rank, uint64_t offset, const struct ucx_op *op);
+void ucx_messages_push(struct rma_client *c);
+void ucx_messages_lost(struct ucx_net *n, struct ucx_pending *f);
+void ucx_perform_close(struct ucx_net *n);
 ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, void *data,
 			   size_t length, const ucp_am_recv_param_t *param);
 ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
@@ -329,24 +405,25 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
  * for the thread; look handles a readable fd. await waits until the connection is up, also because
  * UCX 1.13 leaks an endpoint that is closed before; NULL: it is up, or there is none; else what is
  * wrong. close comes after all threads have ended. */
-bool ucx_watch_open(struct rma *r, MPI_Comm node_comm);
-void ucx_watch_begin(struct rma *r);
-const char *ucx_watch_await(struct rma_ucx *u);
-void ucx_watch_look(struct rma_ucx *u, int fd);
-void ucx_watch_close(struct rma_ucx *u);
+bool ucx_watch_open(struct ucx_net *n, MPI_Comm node_comm);
+void ucx_watch_begin(struct ucx_net *n);
+const char *ucx_watch_await(struct ucx_net *n);
+void ucx_watch_look(struct ucx_net *n, int fd);
+void ucx_watch_close(struct ucx_net *n);
 
 /* transport.c: what both ways have in common. Under the mutex: begin a pending operation; end it;
  * wait until all operations of c have been answered. */
 void ucx_pending_add(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f);
 void ucx_pending_done(struct ucx_pending *f, bool ok);
 void ucx_complete(struct rma_client *c);
-/* Under the mutex: the rank, as soon as its connection is up. NULL: c has failed, because the rank
- * is dead, or cannot be reached before c has changed any word. Otherwise waits as long as it
- * takes. */
+/* Under the mutex: whom requests on the rank's segment go to, as soon as the connection is up.
+ * NULL: c has failed, because the rank is dead, or cannot be reached before c has changed any word.
+ * Otherwise waits as long as it takes. */
 struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank);
 static inline struct ucx_peer *ucx_reach(struct rma_client *c, int rank)
 {
-	struct ucx_peer *p = ucx_of(c->rma)->peer[rank];
+	const struct ucx_net *n = ucx_net_of(c->rma);
+	struct ucx_peer *p = n->peer[ucx_route(n, rank)];
 
 	return p && p->state == UCX_UP ? p : ucx_reach_slowly(c, rank);
 }
@@ -364,7 +441,7 @@ static inline bool ucx_lacks_memory(ucs_status_ptr_t status)
 					  UCS_PTR_STATUS(status) == UCS_ERR_NO_RESOURCE);
 }
 /* Whether a message to the rank is sent at once. */
-bool ucx_sends_at_once(const struct rma_ucx *u, int rank);
+bool ucx_sends_at_once(const struct ucx_net *n, int rank);
 /* An operation of c has failed: leave the protocol where it is. */
 void ucx_give_up(struct rma_client *c);
 /* Members of both struct rma_transport. */
@@ -374,6 +451,8 @@ void ucx_close(struct rma *r);
 void ucx_leave(struct rma *r);
 
 /* A rank is dead: notify all others. */
-void ucx_notify(struct rma *r);
+void ucx_notify(struct ucx_net *n);
+/* Whether memory of the MPI's windows may be gone. */
+bool ucx_is_ending(void);
 
 #endif

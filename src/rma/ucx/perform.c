@@ -37,12 +37,13 @@ static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
 	return old;
 }
 
-/* Perform operations that are within the limits, and append their results to the answer. */
-static void perform_all(const struct rma *r, const struct wire_op *op, int n, struct ucx_answer *m)
+/* Perform operations on the segment at base, within its limits, and append their results to the
+ * answer. */
+static void perform_all(char *base, const struct wire_op *op, int ops, struct ucx_answer *m)
 {
 	m->used = (ucp_dt_iov_t){m->bytes, sizeof(struct wire_header)};
-	for (int i = 0; i < n; i++) {
-		char *word = r->map[r->rank] + wire_offset(&op[i]);
+	for (int i = 0; i < ops; i++) {
+		char *word = base + wire_offset(&op[i]);
 		int64_t old = perform((_Atomic(int64_t) *)(void *)word, &op[i]);
 
 		if (!wire_has_result(wire_operation(&op[i])))
@@ -68,55 +69,75 @@ static void lack_memory(void)
 }
 
 /* If this fails, the origin is dead and needs no answer. */
-static void send_answer(struct rma_ucx *u, ucp_ep_h to)
+static void send_answer(struct ucx_net *n, ucp_ep_h to)
 {
-	ucp_request_param_t params = ucx_message_params(0, on_sent, u->answer);
+	ucp_request_param_t params = ucx_message_params(0, on_sent, n->answer);
 	ucs_status_ptr_t status;
 
 	while (ucx_lacks_memory(
-	    status = ucp_am_send_nbx(to, WIRE_ANSWER, NULL, 0, &u->answer->used, 1, &params)))
+	    status = ucp_am_send_nbx(to, WIRE_ANSWER, NULL, 0, &n->answer->used, 1, &params)))
 		lack_memory();
 	if (UCS_PTR_IS_PTR(status))
-		u->answer = NULL; /* UCX still reads it; on_sent() frees it */
+		n->answer = NULL; /* UCX still reads it; on_sent() frees it */
+}
+
+/* The table and the segment that a request is for. NULL: this process does not have them. */
+static const struct rma_ucx *find_segment(const struct ucx_net *n, const struct wire_header *h,
+					  char **base)
+{
+	const struct rma_ucx *u = h->table < UCX_TABLES ? atomic_load(&n->table[h->table]) : NULL;
+
+	if (u == &n->own) {
+		*base = ucx_is_ending() ? NULL : (char *)n->shared;
+		return *base ? u : NULL;
+	}
+	*base = u && h->segment >= 0 && h->segment < n->ranks ? u->rma->map[h->segment] : NULL;
+	return *base ? u : NULL;
 }
 
 ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
 			    size_t length, const ucp_am_recv_param_t *param)
 {
-	const struct rma *r = arg;
-	struct rma_ucx *u = ucx_of(r);
+	struct ucx_net *n = arg;
 	struct wire_op op[WIRE_OPS_MOST];
+	const struct rma_ucx *u;
 	struct wire_window *window;
 	struct wire_header h;
-	int n;
+	char *base;
+	int ops;
 
 	(void)header, (void)header_length;
-	while (!u->answer && !(u->answer = malloc(sizeof *u->answer)))
+	while (!n->answer && !(n->answer = malloc(sizeof *n->answer)))
 		lack_memory();
 	if (!(param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ||
-	    !ucx_take_message(u, WIRE_REQUEST, data, length, param, &h))
+	    !ucx_take_message(n, WIRE_REQUEST, data, length, param, &h))
 		return UCS_OK;
-	n = wire_operations(&u->limits, data, length, op);
-	window = &u->window[h.from];
+	u = find_segment(n, &h, &base);
+	ops = u ? wire_operations(&u->limits, data, length, op) : -1;
+	window = &n->window[h.from];
 	if (!window->highest && !window->seen)
-		atomic_fetch_add(&u->callers, 1);
-	if (n < 0 || !wire_is_new(window, h.number)) {
-		atomic_fetch_add_explicit(&u->refused, 1, memory_order_relaxed);
+		atomic_fetch_add(&n->callers, 1);
+	if (ops < 0 || !wire_is_new(window, h.number)) {
+		atomic_fetch_add_explicit(&n->refused, 1, memory_order_relaxed);
 		return UCS_OK;
 	}
-	u->performed++;
-	perform_all(r, op, n, u->answer);
+	n->performed++;
+	perform_all(base, op, ops, n->answer);
 	h = (struct wire_header){.number = h.number,
 				 .type = WIRE_ANSWER,
 				 .index = h.index,
-				 .from = u->rank,
-				 .to = h.from};
-	wire_seal(&u->key, &h, u->answer->bytes, u->answer->used.length);
-	send_answer(u, param->reply_ep);
+				 .from = n->rank,
+				 .to = h.from,
+				 .table = h.table,
+				 .segment = h.segment};
+	wire_seal(&n->key, &h, n->answer->bytes, n->answer->used.length);
+	send_answer(n, param->reply_ep);
+	if (ops > 0 && u != &n->own)
+		ucx_wake_sleepers(u, h.segment);
 	return UCS_OK;
 }
 
-void ucx_perform_close(struct rma_ucx *u)
+void ucx_perform_close(struct ucx_net *n)
 {
-	free(u->answer);
+	free(n->answer);
 }

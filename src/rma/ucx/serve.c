@@ -2,7 +2,8 @@
 /*
  * The thread that serves other ranks while the application computes. It sleeps on the event
  * descriptor of the worker through which other ranks operate, performs the operations that have
- * come, and wakes the threads that sleep on a word that these have changed. After two events in
+ * come, and wakes the threads that sleep on a word that these have changed. It serves all tables of
+ * the communicator, on all segments of its node that a request names. After two events in
  * quick succession it polls for a while, because more are likely to follow, and waking a thread
  * takes as long as a message. It yields between two polls.
  *
@@ -27,10 +28,9 @@ enum { MOST_AT_ONCE = 64, WATCH_NS = 10000000 };
 /* What the thread sleeps on: the worker, and the two processes that it watches. */
 enum { SERVING, PROCESS, NODE, SOURCES };
 
-/* Wake the threads that sleep on words that have just changed. */
-static void wake_sleepers(const struct rma *r)
+void ucx_wake_sleepers(const struct rma_ucx *u, int segment)
 {
-	struct ucx_tail *t = ucx_tail_of(r, r->rank);
+	struct ucx_tail *t = ucx_tail_of(u->rma, segment);
 
 	/* Orders the writes of words for other ranks before the look at the sleepers; pairs with
 	 * add_sleeper(), which comes before the kernel looks at the word. */
@@ -42,66 +42,79 @@ static void wake_sleepers(const struct rma *r)
 		struct rma_word w;
 
 		/* UCX's own operations may have written here, checked by UCX alone. */
-		if (at <= RMA_HEADER_BYTES || at > ucx_of(r)->tail || (at - 1) % sizeof(int64_t))
+		if (at <= RMA_HEADER_BYTES || at > u->tail || (at - 1) % sizeof(int64_t))
 			continue;
-		w = rma_word(r, RMA_NODE, r->rank, at - 1);
+		w = rma_word(u->rma, RMA_NODE, segment, at - 1);
 		if (atomic_load(w.map) != atomic_load(&t->sleeper[i].value))
 			rma_wake_parked(w);
 	}
 }
 
+/* UCX does not say which words its own operations have changed. */
+static void wake_all(const struct ucx_net *n)
+{
+	for (uint32_t i = 1; i < UCX_TABLES && i < atomic_load(&n->tables); i++) {
+		const struct rma_ucx *u = atomic_load(&n->table[i]);
+
+		if (u)
+			ucx_wake_sleepers(u, n->rank);
+	}
+}
+
 /* Perform what has come. False: nothing has come, or only messages that were refused, which are no
  * reason to poll for more. */
-static bool drain(struct rma_ucx *u)
+static bool drain(struct ucx_net *n)
 {
-	uint64_t before = u->performed;
+	uint64_t before = n->performed;
 	bool some = false;
 
-	for (int i = 0; i < MOST_AT_ONCE && ucp_worker_progress(u->serving); i++)
+	for (int i = 0; i < MOST_AT_ONCE && ucp_worker_progress(n->serving); i++)
 		some = true;
-	return some && (u->way != &ucx_messages || u->performed != before);
+	if (some && !n->by_messages)
+		wake_all(n);
+	return some && (!n->by_messages || n->performed != before);
 }
 
 /* Wait for an event for so long, in ms; -1: for any time. */
-static void await_event(struct rma_ucx *u, int ms)
+static void await_event(struct ucx_net *n, int ms)
 {
 	struct pollfd fd[SOURCES] = {
-	    [SERVING] = {.fd = u->serving_fd, .events = POLLIN},
-	    [PROCESS] = {.fd = u->next_pidfd, .events = POLLIN},
-	    [NODE] = {.fd = u->watching_fd, .events = POLLIN},
+	    [SERVING] = {.fd = n->serving_fd, .events = POLLIN},
+	    [PROCESS] = {.fd = n->next_pidfd, .events = POLLIN},
+	    [NODE] = {.fd = n->watching_fd, .events = POLLIN},
 	};
 
 	if (poll(fd, SOURCES, ms) <= 0)
 		return;
 	for (int i = PROCESS; i < SOURCES; i++)
 		if (fd[i].revents)
-			ucx_watch_look(u, fd[i].fd);
+			ucx_watch_look(n, fd[i].fd);
 }
 
-static void sleep_until_event(struct rma_ucx *u)
+static void sleep_until_event(struct ucx_net *n)
 {
-	if (ucp_worker_arm(u->serving) == UCS_OK)
-		await_event(u, atomic_load(&u->any_dead) ? NOTIFY_MS : -1);
+	if (ucp_worker_arm(n->serving) == UCS_OK)
+		await_event(n, atomic_load(&n->any_dead) ? NOTIFY_MS : -1);
 }
 
 static void *serve(void *arg)
 {
-	struct rma *r = arg;
-	struct rma_ucx *u = ucx_of(r);
+	struct ucx_net *n = arg;
 	uint64_t last = 0, watched = 0, crowded_until = 0;
 	bool busy = false;
 
-	ucx_watch_begin(r);
-	while (!atomic_load_explicit(&u->stop, memory_order_acquire)) {
-		if (drain(u)) {
+	ucx_watch_begin(n);
+	while (!atomic_load_explicit(&n->stop, memory_order_acquire)) {
+		/* Orders the looks at tables before this store; pairs with ucx_serve_pass(). */
+		atomic_store(&n->seen, atomic_load(&n->removed));
+		if (drain(n)) {
 			uint64_t now = rma_now_ns();
 
-			wake_sleepers(r);
 			busy = now - last < QUICK_NS && now > crowded_until;
 			last = now;
 		}
-		if (atomic_load(&u->any_dead))
-			ucx_notify(r);
+		if (atomic_load(&n->any_dead))
+			ucx_notify(n);
 		if (busy) {
 			uint64_t now = rma_now_ns();
 
@@ -109,34 +122,44 @@ static void *serve(void *arg)
 				crowded_until = now + UCX_VAIN_NS;
 			busy = now > crowded_until;
 			if (now - watched >= WATCH_NS) {
-				await_event(u, 0);
+				await_event(n, 0);
 				watched = now;
 			}
 		}
 		if (busy)
 			ucx_yield(&crowded_until);
 		else
-			sleep_until_event(u);
+			sleep_until_event(n);
 	}
 	return NULL;
 }
 
-bool ucx_serve_start(struct rma *r)
+bool ucx_serve_start(struct ucx_net *n)
 {
-	struct rma_ucx *u = ucx_of(r);
-
-	u->has_thread = thread_start(&u->thread, serve, r);
-	return u->has_thread;
+	n->has_thread = thread_start(&n->thread, serve, n);
+	return n->has_thread;
 }
 
-void ucx_serve_stop(struct rma_ucx *u)
+void ucx_serve_stop(struct ucx_net *n)
 {
-	if (!u->has_thread)
+	if (!n->has_thread)
 		return;
-	atomic_store_explicit(&u->stop, true, memory_order_release);
-	ucp_worker_signal(u->serving);
-	pthread_join(u->thread, NULL);
-	u->has_thread = false;
+	atomic_store_explicit(&n->stop, true, memory_order_release);
+	ucp_worker_signal(n->serving);
+	pthread_join(n->thread, NULL);
+	n->has_thread = false;
+}
+
+void ucx_serve_pass(struct ucx_net *n)
+{
+	/* The table was taken out before this; the thread that sees the number has ended its looks
+	 * at it. */
+	uint64_t number = atomic_fetch_add(&n->removed, 1) + 1;
+
+	while (n->has_thread && atomic_load(&n->seen) < number) {
+		ucp_worker_signal(n->serving);
+		sched_yield();
+	}
 }
 
 /* Register a sleeper with its word and value; NULL: all places are taken. */

@@ -3,10 +3,11 @@
  * NET words through UCX (UCP). doc/measured/ucx.md has the figures.
  *
  * Segments are those of segments.c: memory that the ranks of a node share, opened to other nodes by
- * ucp_mem_map. A process has two workers for each table. Other ranks operate on its segment through
- * the first, which a thread drives; the thread sleeps until something arrives (ucx/serve.c). The
- * process operates on other segments through the second, which is driven by the clients that wait
- * for their operations. So no answer wakes the thread, and no request wakes a client.
+ * ucp_mem_map. A process has two workers for the tables of a communicator (ucx/net.c). Other ranks
+ * operate on its segments through the first, which a thread drives; the thread sleeps until
+ * something arrives (ucx/serve.c). The process operates on other segments through the second, which
+ * is driven by the clients that wait for their operations. So no answer wakes the thread, and no
+ * request wakes a client.
  *
  * Atomicity. If no device performs atomics, the target's thread performs them by CPU, as messages
  * ask it to (ucx/messages.c). A NET word that is mapped here is then changed by CPU atomics, too,
@@ -17,7 +18,7 @@
  * Any process that reaches a port can send messages; ucx/wire.h says which are accepted.
  *
  * Each of the two ways is a transport: an operation goes through one vtable and allocates nothing.
- * It belongs to the client until its flush or post, which takes the table's mutex and sends all
+ * It belongs to the client until its flush or post, which takes the mutex and sends all
  * operations of the client since the last one. A flush waits for the answers. A post does not.
  *
  * Failures. Endpoints are in peer-error mode. An operation on a dead rank fails, and the client
@@ -87,57 +88,57 @@ void ucx_pending_done(struct ucx_pending *f, bool ok)
 }
 
 /* The rest of this section is under the mutex. */
-static bool step(struct rma_ucx *u)
+static bool step(struct ucx_net *n)
 {
-	bool some = ucp_worker_progress(u->asking) > 0;
+	bool some = ucp_worker_progress(n->asking) > 0;
 
-	if (u->ended_endpoints) {
-		ucx_close_ended(u);
-		if (atomic_load(&u->any_dead))
-			ucp_worker_signal(u->serving); /* its thread notifies the other ranks */
+	if (n->ended_endpoints) {
+		ucx_close_ended(n);
+		if (atomic_load(&n->any_dead))
+			ucp_worker_signal(n->serving); /* its thread notifies the other ranks */
 	} else if (!some) {
 		return false;
 	}
-	if (u->blocked)
-		ucp_worker_signal(u->asking); /* their answers may have come */
+	if (n->blocked)
+		ucp_worker_signal(n->asking); /* their answers may have come */
 	return true;
 }
 
-static void sleep_until_event(struct rma_ucx *u)
+static void sleep_until_event(struct ucx_net *n)
 {
-	struct pollfd fd = {.fd = u->asking_fd, .events = POLLIN};
+	struct pollfd fd = {.fd = n->asking_fd, .events = POLLIN};
 
-	if (ucp_worker_arm(u->asking) != UCS_OK)
+	if (ucp_worker_arm(n->asking) != UCS_OK)
 		return;
-	u->blocked++;
-	pthread_mutex_unlock(&u->mutex);
+	n->blocked++;
+	pthread_mutex_unlock(&n->mutex);
 	poll(&fd, 1, POLL_MS);
-	pthread_mutex_lock(&u->mutex);
-	u->blocked--;
+	pthread_mutex_lock(&n->mutex);
+	n->blocked--;
 }
 
 /* One look of a client that has waited since start_ns. */
 static void look_again(struct rma_client *c, uint64_t start_ns, unsigned look)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	const struct rma_waiting *how = &c->rma->waiting;
 	uint64_t until = 0, now;
 
-	if (step(u))
+	if (step(n))
 		return;
 	now = rma_now_ns();
 	if (how->park && now - start_ns > how->spin_ns[RMA_SOON])
-		u->crowded_until = now + UCX_VAIN_NS; /* polling was in vain */
-	if (how->park && now < u->crowded_until) {
-		sleep_until_event(u);
+		n->crowded_until = now + UCX_VAIN_NS; /* polling was in vain */
+	if (how->park && now < n->crowded_until) {
+		sleep_until_event(n);
 		return;
 	}
-	pthread_mutex_unlock(&u->mutex);
+	pthread_mutex_unlock(&n->mutex);
 	if (how->crowded || look % LOOKS_PER_YIELD == 0)
 		ucx_yield(&until);
-	pthread_mutex_lock(&u->mutex);
-	if (until > u->crowded_until)
-		u->crowded_until = until;
+	pthread_mutex_lock(&n->mutex);
+	if (until > n->crowded_until)
+		n->crowded_until = until;
 }
 
 /* Wait until all operations of c have been answered, so that UCX no longer reads their operands. */
@@ -151,20 +152,20 @@ void ucx_complete(struct rma_client *c)
 
 void ucx_pause(struct rma_client *c)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 
-	if (step(u))
+	if (step(n))
 		return;
-	pthread_mutex_unlock(&u->mutex);
+	pthread_mutex_unlock(&n->mutex);
 	nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-	pthread_mutex_lock(&u->mutex);
+	pthread_mutex_lock(&n->mutex);
 }
 
 /* ------------------------------------------------------------------ connecting */
 
-static bool knows_a_death(const struct rma *r)
+static bool knows_a_death(const struct ucx_net *n)
 {
-	return atomic_load(&ucx_of(r)->any_dead) || atomic_load(&ucx_tail_of(r, r->rank)->deaths);
+	return atomic_load(&n->any_dead) || atomic_load(&n->shared->deaths);
 }
 
 /* Whether c has not changed any word yet: its call begins at this rank, to which it has never been
@@ -185,7 +186,7 @@ static void lose(struct rma_client *c, int rank, const char *trouble)
 		    PAWL_ERR_CONNECT,
 		    "lock %llu: its home, rank %d of the table on host %s, cannot be reached: %s;"
 		    " nothing has changed, and the call can be repeated",
-		    (unsigned long long)c->lock, rank, ucx_contact_of(ucx_of(c->rma), rank)->host,
+		    (unsigned long long)c->lock, rank, ucx_host_of(ucx_net_of(c->rma), rank),
 		    trouble);
 }
 
@@ -193,19 +194,19 @@ static void lose(struct rma_client *c, int rank, const char *trouble)
  * until the connection can be made. */
 struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 	bool inside = !begins_at(c, rank);
 	uint64_t start = rma_now_ns(), now = start, said = start + FIRST_NS - SAY_NS;
 
-	if (!inside && u->peer[rank])
-		u->peer[rank]->again_ns = 0;
+	if (!inside && n->peer[ucx_route(n, rank)])
+		n->peer[ucx_route(n, rank)]->again_ns = 0;
 	for (unsigned look = 1;; look++) {
-		struct ucx_peer *p = ucx_call(u, rank, inside);
+		struct ucx_peer *p = ucx_call(n, ucx_route(n, rank), inside);
 
 		if (p && p->state == UCX_UP)
 			return p;
 		if ((p && p->state == UCX_DEAD) ||
-		    (knows_a_death(c->rma) && p && (p->refused || now - start > DEAD_WAIT_NS))) {
+		    (knows_a_death(n) && p && (p->refused || now - start > DEAD_WAIT_NS))) {
 			lose(c, rank, NULL);
 			return NULL;
 		}
@@ -216,7 +217,7 @@ struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
 		}
 		if (now - said > SAY_NS) {
 			said = now;
-			ucx_say_waits(u, rank, c->lock, now - start);
+			ucx_say_waits(n, rank, c->lock, now - start);
 		}
 		look_again(c, start, look);
 		now = rma_now_ns();
@@ -229,14 +230,15 @@ struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
  * socket holds far more than this many messages. */
 enum { POSTED_MOST = 32 };
 
-bool ucx_sends_at_once(const struct rma_ucx *u, int rank)
+bool ucx_sends_at_once(const struct ucx_net *n, int rank)
 {
-	const struct ucx_peer *p = u->peer[rank];
-	int n = 0;
+	const struct ucx_peer *p = n->peer[ucx_route(n, rank)];
+	int pending = 0;
 
-	for (const struct ucx_pending *f = p ? p->pending : NULL; f && n < POSTED_MOST; f = f->next)
-		n++;
-	return p && p->state == UCX_UP && n < POSTED_MOST;
+	for (const struct ucx_pending *f = p ? p->pending : NULL; f && pending < POSTED_MOST;
+	     f = f->next)
+		pending++;
+	return p && p->state == UCX_UP && pending < POSTED_MOST;
 }
 
 /* Whether all operations of c have been answered; it does not tell them apart. It does not poll:
@@ -251,72 +253,78 @@ bool ucx_answered(struct rma_client *c, const int64_t *result)
 
 /* Tell a rank of the death, unless the connection to it is not up yet. connects: begin one. False:
  * later. */
-static bool tell(struct rma *r, int rank, bool connects)
+static bool tell(struct ucx_net *n, int rank, bool connects)
 {
 	static const struct ucx_op death = {.code = WIRE_ACC, .value = 1};
-	struct rma_ucx *u = ucx_of(r);
-	struct ucx_peer *p;
+	struct ucx_peer *p = connects ? ucx_call(n, rank, true) : n->peer[rank];
 
-	if (r->map[rank]) {
-		atomic_store(&ucx_tail_of(r, rank)->deaths, 1);
-		return true;
-	}
-	p = connects ? ucx_call(u, rank, true) : u->peer[rank];
 	if (!p)
 		return false;
 	if (p->state == UCX_UP && !p->told) {
-		u->way->issue(&u->notifier, rank, u->tail + offsetof(struct ucx_tail, deaths),
-			      &death);
+		/* A request goes to its segment's rank, or to one that is connected already. */
+		ucx_messages_issue(&n->notifier, rank, offsetof(struct ucx_shared, deaths), &death);
 		p->told = true;
 	}
 	return p->told || p->state == UCX_DEAD || p->refused;
 }
 
-/* Tell all ranks that a rank has died: ranks that wait for it may have no connection to it. If the
- * job is ending without having freed its tables, all ranks die within a moment, and UCX 1.13 aborts
- * a process whose answer to a new connection cannot be sent because the other end has just died. So
- * no connection is begun at once. */
-static void notify_all(struct rma *r)
+/* Tell all nodes that a rank has died: ranks that wait for it may have no connection to it. The
+ * flag is in memory that the ranks of a host share. If the job is ending without having freed its
+ * tables, all ranks die within a moment, and UCX 1.13 aborts a process whose answer to a new
+ * connection cannot be sent because the other end has just died. So no connection is begun at
+ * once. */
+static void notify_all(struct ucx_net *n)
 {
-	struct rma_ucx *u = ucx_of(r);
 	const uint64_t now = rma_now_ns();
 	bool all = true;
 
-	if (!u->death_ns)
-		u->death_ns = now;
-	for (int i = 0; i < u->ranks; i++)
-		all = tell(r, i, now - u->death_ns >= ENDING_NS) && all;
-	u->notified = all;
-	u->way->push(&u->notifier);
+	if (!n->death_ns)
+		n->death_ns = now;
+	atomic_store(&n->shared->deaths, 1);
+	for (int i = 0; i < n->ranks; i++)
+		if (n->node[i] != n->my_node)
+			all = tell(n, ucx_route(n, i), now - n->death_ns >= ENDING_NS) && all;
+	n->notified = all;
+	ucx_messages_push(&n->notifier);
 }
 
-void ucx_notify(struct rma *r)
+/* MPI_Finalize takes away the memory that the ranks of a host share. The thread runs on, because
+ * other ranks may still use locks. */
+bool ucx_is_ending(void)
 {
-	struct rma_ucx *u = ucx_of(r);
+	int ending = 0;
 
-	pthread_mutex_lock(&u->mutex);
-	if (!u->notified)
-		notify_all(r);
-	step(u);
-	pthread_mutex_unlock(&u->mutex);
+	PMPI_Finalized(&ending);
+	return ending;
+}
+
+void ucx_notify(struct ucx_net *n)
+{
+	if (ucx_is_ending())
+		return;
+	pthread_mutex_lock(&n->mutex);
+	if (!n->notified)
+		notify_all(n);
+	step(n);
+	pthread_mutex_unlock(&n->mutex);
 }
 
 /* Whether c has waited for so long after a death that no living rank is likely to end the wait. */
 static bool is_hopeless(struct rma_client *c)
 {
-	return atomic_load(&ucx_tail_of(c->rma, c->rma->rank)->deaths) &&
+	return atomic_load(&ucx_net_of(c->rma)->shared->deaths) &&
 	       rma_is_hopeless(c, &ucx_client(c)->doubt);
 }
 
 void ucx_progress(struct rma_client *c)
 {
-	struct rma_ucx *u = ucx_of(c->rma);
+	struct ucx_net *n = ucx_net_of(c->rma);
 
 	rma_drive_mpi(c);
 	/* Only a call that drives the worker sees a death. */
-	if (pthread_mutex_trylock(&u->mutex) == 0) {
-		step(u);
-		pthread_mutex_unlock(&u->mutex);
+	if (pthread_mutex_trylock(&n->mutex) == 0) {
+		step(n);
+		pthread_mutex_unlock(&n->mutex);
 	}
 	if (c->on_loss && is_hopeless(c))
 		ucx_give_up(c);

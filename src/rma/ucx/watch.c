@@ -59,7 +59,7 @@ static bool open_pidfd(const struct name *mine, const struct name *other, int *f
 #endif
 }
 
-static bool watch_next_process(struct rma_ucx *u, MPI_Comm node_comm)
+static bool watch_next_process(struct ucx_net *n, MPI_Comm node_comm)
 {
 	struct name mine = own_name(), next = mine;
 	int rank, size;
@@ -69,46 +69,45 @@ static bool watch_next_process(struct rma_ucx *u, MPI_Comm node_comm)
 	PMPI_Sendrecv(&mine, (int)sizeof mine, MPI_BYTE, (rank + size - 1) % size, 0, &next,
 		      (int)sizeof next, MPI_BYTE, (rank + 1) % size, 0, node_comm,
 		      MPI_STATUS_IGNORE);
-	return size == 1 || open_pidfd(&mine, &next, &u->next_pidfd);
+	return size == 1 || open_pidfd(&mine, &next, &n->next_pidfd);
 }
 
 /* The first rank of a node. */
-static int first_of(const struct rma *r, int node)
+static int first_of(const struct ucx_net *n, int node)
 {
 	int rank = 0;
 
-	while (r->node[rank] != node)
+	while (n->node[rank] != node)
 		rank++;
 	return rank;
 }
 
-static int nodes_of(const struct rma *r)
+static int nodes_of(const struct ucx_net *n)
 {
 	int nodes = 0;
 
-	for (int i = 0; i < ucx_of(r)->ranks; i++)
-		nodes = r->node[i] < nodes ? nodes : r->node[i] + 1;
+	for (int i = 0; i < n->ranks; i++)
+		nodes = n->node[i] < nodes ? nodes : n->node[i] + 1;
 	return nodes;
 }
 
-bool ucx_watch_open(struct rma *r, MPI_Comm node_comm)
+bool ucx_watch_open(struct ucx_net *n, MPI_Comm node_comm)
 {
-	struct rma_ucx *u = ucx_of(r);
-	int nodes = nodes_of(r);
+	int nodes = nodes_of(n);
 
-	if (nodes > 1 && first_of(r, r->my_node) == r->rank) {
-		u->watched = first_of(r, (r->my_node + 1) % nodes);
-		u->watches = UCX_CALLING;
+	if (nodes > 1 && first_of(n, n->my_node) == n->rank) {
+		n->watched = first_of(n, (n->my_node + 1) % nodes);
+		n->watches = UCX_CALLING;
 	}
-	return watch_next_process(u, node_comm);
+	return watch_next_process(n, node_comm);
 }
 
 /* The connection has ended, or could not be begun. If it was up, that is a death. */
-static void end(struct rma_ucx *u, ucs_status_t status)
+static void end(struct ucx_net *n, ucs_status_t status)
 {
-	u->watch_status = status;
-	if (atomic_exchange(&u->watches, UCX_REFUSED) == UCX_UP)
-		atomic_store(&u->any_dead, true);
+	n->watch_status = status;
+	if (atomic_exchange(&n->watches, UCX_REFUSED) == UCX_UP)
+		atomic_store(&n->any_dead, true);
 }
 
 static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
@@ -120,43 +119,46 @@ static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
 static ucs_status_t on_answer(void *arg, const void *header, size_t header_length, void *data,
 			      size_t length, const ucp_am_recv_param_t *param)
 {
-	struct rma_ucx *u = arg;
+	struct ucx_net *n = arg;
 	struct wire_header h;
 
 	(void)header, (void)header_length;
-	if (ucx_take_message(u, WIRE_ANSWER, data, length, param, &h) && h.from == u->watched &&
-	    h.number == u->watch_greeting.number)
-		atomic_store(&u->watches, UCX_UP);
+	if (ucx_take_message(n, WIRE_ANSWER, data, length, param, &h) && h.from == n->watched &&
+	    h.number == n->watch_greeting.number)
+		atomic_store(&n->watches, UCX_UP);
 	return UCS_OK;
 }
 
 /* Number 0 is that of no other request. */
-void ucx_watch_begin(struct rma *r)
+void ucx_watch_begin(struct ucx_net *n)
 {
-	struct rma_ucx *u = ucx_of(r);
 	ucs_status_t status;
 
-	if (u->watched < 0)
+	if (n->watched < 0)
 		return;
-	status = ucx_open_worker(u, &u->watching, &u->watching_fd, WIRE_ANSWER, on_answer, u);
+	if (!n->shared || !atomic_load(&n->shared->is_filled)) {
+		end(n, UCS_ERR_NO_RESOURCE);
+		return;
+	}
+	status = ucx_open_worker(n, &n->watching, &n->watching_fd, WIRE_ANSWER, on_answer, n);
 	if (status == UCS_OK)
-		status = ucx_connect(u->watching, ucx_contact_of(u, u->watched), on_end, u,
-				     &u->watch_ep, &u->watch_rkey);
+		status = ucx_connect(n->watching, ucx_contact_of(n, n->watched), on_end, n,
+				     &n->watch_ep);
 	if (status == UCS_OK)
-		status = ucx_greet(u, u->watch_ep, &u->watch_greeting, u->watched, 0);
+		status = ucx_greet(n, n->watch_ep, &n->watch_greeting, n->watched, 0);
 	if (status != UCS_OK)
-		end(u, status);
+		end(n, status);
 	else
-		ucx_watch_look(u, u->watching_fd);
+		ucx_watch_look(n, n->watching_fd);
 }
 
-const char *ucx_watch_await(struct rma_ucx *u)
+const char *ucx_watch_await(struct ucx_net *n)
 {
 	uint64_t last = rma_now_ns(), waited = 0;
 
-	if (u->watched < 0)
+	if (n->watched < 0)
 		return NULL;
-	while (atomic_load(&u->watches) == UCX_CALLING && waited < CONNECT_NS) {
+	while (atomic_load(&n->watches) == UCX_CALLING && waited < CONNECT_NS) {
 		uint64_t now;
 
 		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
@@ -164,42 +166,40 @@ const char *ucx_watch_await(struct rma_ucx *u)
 		waited += now - last < MOST_BETWEEN_NS ? now - last : MOST_BETWEEN_NS;
 		last = now;
 	}
-	switch (atomic_load(&u->watches)) {
+	switch (atomic_load(&n->watches)) {
 	case UCX_UP:
 		return NULL;
 	case UCX_CALLING:
 		return "no answer within 5 s";
 	default:
-		return ucs_status_string(u->watch_status);
+		return ucs_status_string(n->watch_status);
 	}
 }
 
-void ucx_watch_look(struct rma_ucx *u, int fd)
+void ucx_watch_look(struct ucx_net *n, int fd)
 {
 	if (fd < 0)
 		return;
-	if (fd == u->next_pidfd) {
-		atomic_store(&u->any_dead, true);
+	if (fd == n->next_pidfd) {
+		atomic_store(&n->any_dead, true);
 		close(fd);
-		u->next_pidfd = -1;
+		n->next_pidfd = -1;
 		return;
 	}
 	do
-		while (ucp_worker_progress(u->watching))
+		while (ucp_worker_progress(n->watching))
 			;
-	while (ucp_worker_arm(u->watching) == UCS_ERR_BUSY);
-	if (atomic_load(&u->watches) == UCX_REFUSED)
-		u->watching_fd = -1;
+	while (ucp_worker_arm(n->watching) == UCS_ERR_BUSY);
+	if (atomic_load(&n->watches) == UCX_REFUSED)
+		n->watching_fd = -1;
 }
 
-void ucx_watch_close(struct rma_ucx *u)
+void ucx_watch_close(struct ucx_net *n)
 {
-	if (u->next_pidfd >= 0)
-		close(u->next_pidfd);
-	if (u->watch_rkey)
-		ucp_rkey_destroy(u->watch_rkey);
-	if (u->watch_ep)
-		ucx_close_endpoint(u->watching, u->watch_ep);
-	if (u->watching)
-		ucp_worker_destroy(u->watching);
+	if (n->next_pidfd >= 0)
+		close(n->next_pidfd);
+	if (n->watch_ep)
+		ucx_close_endpoint(n->watching, n->watch_ep);
+	if (n->watching)
+		ucp_worker_destroy(n->watching);
 }

@@ -41,8 +41,7 @@ static bool is_allowed(const struct wire_limits *l, const struct wire_op *op)
 
 	/* Any value of the bits is an operation. */
 	_Static_assert((int)WIRE_AND == (int)WIRE_OPERATION_MASK, "no code is unused");
-	return offset % sizeof(int64_t) == 0 &&
-	       ((offset >= l->first && offset < l->end) || offset == l->also);
+	return offset % sizeof(int64_t) == 0 && offset >= l->first && offset < l->end;
 }
 
 int wire_operations(const struct wire_limits *l, const void *bytes, size_t length,

@@ -7,7 +7,7 @@
  * an expected value; an answer is a header and results. Any process that reaches the port of a
  * worker can send bytes to it, so nothing in a message is used before wire_open() has accepted it:
  *   forged    the tag is a keyed hash (SipHash-2-4) of all that follows it. The key is drawn at
- *             random for each table and known to its ranks only.
+ *             random for each communicator with tables and known to its ranks only.
  *   misled    the tag covers type, sender and receiver, so an answer is not taken for a request,
  *             and a message is accepted only by its receiver, and only as its sender's.
  *   replayed  a rank numbers its requests to each other rank, and the receiver accepts a number
@@ -44,6 +44,8 @@ struct wire_header {
 	uint32_t type;
 	uint32_t index; /* of the request's batch at its sender */
 	int32_t from, to;
+	uint32_t table;  /* the request is for: its number, and ... */
+	int32_t segment; /* ... the rank whose segment it names, on the receiver's node */
 };
 
 struct wire_op {
@@ -61,7 +63,7 @@ enum {
 	WIRE_OPERATION_BITS = 3,
 	WIRE_OPERATION_MASK = (1 << WIRE_OPERATION_BITS) - 1
 };
-_Static_assert(sizeof(struct wire_header) == 32, "no holes");
+_Static_assert(sizeof(struct wire_header) == 40, "no holes");
 _Static_assert(sizeof(struct wire_op) == WIRE_OP_BYTES, "no holes");
 
 static inline size_t wire_op_bytes(unsigned operation)
@@ -98,10 +100,9 @@ struct wire_expected {
 bool wire_open(const struct siphash_key *key, const struct wire_expected *e, const void *bytes,
 	       size_t length, struct wire_header *h);
 
-/* The words that requests may name: those with offsets from first to before end, and the one at
- * also. */
+/* The words that requests may name: those with offsets from first to before end. */
 struct wire_limits {
-	uint64_t first, end, also;
+	uint64_t first, end;
 };
 
 /* Decode the operations of a request that wire_open() has accepted. Returns their number; -1 if an
