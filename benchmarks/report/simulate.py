@@ -31,7 +31,7 @@ def beside(r: Result) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Asked:
-    """A simulation of one lock."""
+    """A simulation of one lock, among those of a command."""
 
     machine: str
     ranks: int
@@ -90,8 +90,7 @@ LOCK = "--lock="
 def each_lock(machine: str, ranks: int, options: Sequence[str]) -> list[Asked]:
     """The parts of a command with several locks."""
     locks, = (o[len(LOCK):].split(",") for o in options if o.startswith(LOCK))
-    others = tuple(o for o in options if not o.startswith(LOCK))
-    return [Asked(machine, ranks, others, lock) for lock in locks]
+    return [Asked(machine, ranks, tuple(options), lock) for lock in locks]
 
 
 class Simulator:

@@ -46,7 +46,8 @@ def varied(text: str, constant: str, factor: float) -> str:
     one that costs half has half of what is not latency."""
     settings = lines_of(text)
     if constant == "message cost" and factor > 1:
-        changed = {"net extra put": settings.get("net extra put", 0)
+        # Not net extra put, which delays the answer to the sender and not the arrival.
+        changed = {"net serve put": settings.get("net serve put", 0)
                    + (factor - 1) * sum(settings.get(name, 0) for name in PUT)}
     else:
         by = 1 / factor if constant.endswith("rate") else factor
@@ -132,13 +133,13 @@ def vary(simulator: Simulator, figures: dict[str, Figure], path: str,
         files = {f"{c} x {f:g}": machine_files(machines, folder, c, f)
                  for c in CONSTANTS for f in FACTORS}
         files[headlines.AS_IT_IS] = {name: name for name in machines}
-        todo = [a.of(of[a.machine]) for of in files.values() for a in asked]
+        # With all locks of the command, because not each takes all of its options.
+        commands = {(of[a.machine], a.ranks, a.options) for of in files.values() for a in asked}
         results: dict[Asked, Result] = {}
         try:
-            for a, result in zip(todo, pool.map(lambda a: simulator.run(
-                    a.machine, a.ranks, [f"--lock={a.lock}", *a.options]), todo)):
-                results[a] = result[0]
-                progress.show(f"{len(results)} of {len(todo)} simulations")
+            for n, some in enumerate(pool.map(lambda c: simulator.run(*c), commands), 1):
+                results.update((r.json["asked"], r) for r in some)
+                progress.show(f"{n} of {len(commands)} simulations")
         except BaseException:
             simulator.stop()
             raise

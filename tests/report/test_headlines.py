@@ -78,7 +78,7 @@ class Constants(unittest.TestCase):
         self.assertEqual(self.changed("NIC rate", 2), {"net gap": 10, "net serve put": 5})
         self.assertEqual(self.changed("word rate", 0.5), {"net serve same-word": 770})
         self.assertEqual(self.changed("message cost", 0.5), {"net send": 50, "net serve put": 5})
-        self.assertEqual(self.changed("message cost", 2), {"net extra put": 710})
+        self.assertEqual(self.changed("message cost", 2), {"net serve put": 720})
 
 
 if __name__ == "__main__":
