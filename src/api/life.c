@@ -61,11 +61,13 @@ static int is_consistent(pawl_table *t, struct lock_slot *slot, int *consistent)
 static int number(pawl_table *t, struct lock_slot *slot, int64_t *token)
 {
 	struct hold h = hold_of(slot);
+	int rc;
 
 	if (!token)
 		return error_set(PAWL_ERR_ARG, "token is null");
-	if (!t->setup.lives && check_tells(t) != PAWL_SUCCESS)
-		return PAWL_ERR_UNSUPPORTED;
+	rc = check_tells(t);
+	if (rc != PAWL_SUCCESS)
+		return rc;
 	if (!t->setup.lives)
 		return error_set(PAWL_ERR_UNSUPPORTED,
 				 "there are no tokens without option lease (kinds with"

@@ -279,18 +279,10 @@ int *ucx_route_table(const struct ucx_net *n)
 			       ints_at(n, n->shared->contact_bytes, n->shared->nodes));
 }
 
-static int count_nodes(const struct ucx_net *n)
-{
-	int nodes = 0;
-
-	for (int i = 0; i < n->ranks; i++)
-		nodes = n->node[i] < nodes ? nodes : n->node[i] + 1;
-	return nodes;
-}
-
 static size_t shared_bytes(const struct ucx_net *n, size_t stride)
 {
-	return ints_at(n, stride, count_nodes(n)) + ucx_route_ints(n->node, n->ranks) * sizeof(int);
+	return ints_at(n, stride, ucx_route_nodes(n->node, n->ranks)) +
+	       ucx_route_ints(n->node, n->ranks) * sizeof(int);
 }
 
 /* Fill the memory of this host, where all is in the order of ranks. */
@@ -302,7 +294,7 @@ static void fill(struct ucx_net *n, const struct leader *l, int connections)
 	int *table;
 
 	s->contact_bytes = l->stride;
-	s->nodes = count_nodes(n);
+	s->nodes = ucx_route_nodes(n->node, n->ranks);
 	for (int h = 0; h < l->hosts; h++)
 		for (int i = 0; i < l->ranks[h]; i++, from += record_bytes(l)) {
 			int rank;

@@ -328,8 +328,10 @@ void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t 
  * one. */
 long ucx_free_descriptors(void);
 void ucx_raise_limit(void);
-/* ucx/route.c. Where ranks are in their nodes, the same for all processes: so many ints, which
- * begin with the first place of each node; and what ucx_route() needs. */
+/* ucx/route.c. How many nodes there are. Where ranks are in their nodes, the same for all
+ * processes: so many ints, which begin with the first place of each node; and what ucx_route()
+ * needs. */
+int ucx_route_nodes(const int *node, int ranks);
 size_t ucx_route_ints(const int *node, int ranks);
 void ucx_route_fill(const int *node, int ranks, int *to);
 void ucx_route_open(struct ucx_net *n);

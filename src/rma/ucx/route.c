@@ -18,7 +18,7 @@
  */
 #include "rma/ucx/parts.h"
 
-static int nodes_of(const int *node, int ranks)
+int ucx_route_nodes(const int *node, int ranks)
 {
 	int nodes = 0;
 
@@ -29,12 +29,12 @@ static int nodes_of(const int *node, int ranks)
 
 size_t ucx_route_ints(const int *node, int ranks)
 {
-	return 2 * (size_t)ranks + (size_t)nodes_of(node, ranks) + 1;
+	return 2 * (size_t)ranks + (size_t)ucx_route_nodes(node, ranks) + 1;
 }
 
 void ucx_route_fill(const int *node, int ranks, int *to)
 {
-	int nodes = nodes_of(node, ranks), *first = to, *index = first + nodes + 1,
+	int nodes = ucx_route_nodes(node, ranks), *first = to, *index = first + nodes + 1,
 	    *member = index + ranks;
 
 	for (int i = 0; i <= nodes; i++)
@@ -49,7 +49,7 @@ void ucx_route_fill(const int *node, int ranks, int *to)
 
 void ucx_route_open(struct ucx_net *n)
 {
-	const int nodes = nodes_of(n->node, n->ranks), width = n->shared->width;
+	const int nodes = n->shared->nodes, width = n->shared->width;
 	const int *first = ucx_route_table(n), *index = first + nodes + 1;
 	long calls = 0;
 

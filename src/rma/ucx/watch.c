@@ -82,18 +82,9 @@ static int first_of(const struct ucx_net *n, int node)
 	return rank;
 }
 
-static int nodes_of(const struct ucx_net *n)
-{
-	int nodes = 0;
-
-	for (int i = 0; i < n->ranks; i++)
-		nodes = n->node[i] < nodes ? nodes : n->node[i] + 1;
-	return nodes;
-}
-
 bool ucx_watch_open(struct ucx_net *n, MPI_Comm node_comm)
 {
-	int nodes = nodes_of(n);
+	int nodes = ucx_route_nodes(n->node, n->ranks);
 
 	if (nodes > 1 && first_of(n, n->my_node) == n->rank) {
 		n->watched = first_of(n, (n->my_node + 1) % nodes);
