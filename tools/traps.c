@@ -197,6 +197,9 @@ static bool finalize_hangs(const struct job *j, struct trap *t)
 	return true;
 }
 
+/* For a program's own atomics, where the MPI's wait for their target. */
+#define BY_LAYER "libpawl-mpi with PAWL_ATOMICS=1 for the program's accumulates (pawl-mpi(7))"
+
 static bool flush_burns(const struct job *j, struct trap *t)
 {
 	int per_cpu = job_ranks_per_cpu(j);
@@ -209,7 +212,7 @@ static bool flush_burns(const struct job *j, struct trap *t)
 		 " the turns of the scheduler (those of Pawl's locks do not wait there)",
 		 per_cpu,
 		 j->nhosts == 1 ? "windows of MPI_Win_create, or on locked ones," : "other nodes");
-	say_cure(t, "as many ranks as cores");
+	say_cure(t, "as many ranks as cores; " BY_LAYER);
 	return true;
 }
 
@@ -341,8 +344,9 @@ static bool stalls(const struct job *j, struct trap *t)
 		 " rank that computes delays the clients of locks that live there",
 		 strcmp(atomics, "offloaded") == 0 ? ", although UCX should leave them to the NIC"
 						   : "");
-	say_cure(t, "MPI_THREAD_MULTIPLE and option progress=thread%s",
-		 j->mpi == MPI_NAME_MPICH ? ", or MPICH_ASYNC_PROGRESS=1, which takes a core" : "");
+	say_cure(t, "MPI_THREAD_MULTIPLE and option progress=thread%s%s",
+		 j->mpi == MPI_NAME_MPICH ? ", or MPICH_ASYNC_PROGRESS=1, which takes a core" : "",
+		 j->ucx_offloads ? "" : "; " BY_LAYER);
 	return true;
 }
 

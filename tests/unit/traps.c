@@ -119,6 +119,7 @@ static void open_mpi_hosts(void)
 	j.thread_multiple = false;
 	is_in(&j, "no-asynchronous-progress", "pt2pt without threads");
 	cured_by(&j, "progress=thread", "the cure is a thread");
+	cured_by(&j, "PAWL_ATOMICS=1", "and the layer's, for accumulates");
 }
 
 static void mpich(void)
