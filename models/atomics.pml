@@ -11,6 +11,8 @@
  *           and changes a flag by an atomic. 0 polls the flag, and then loads the word.
  * -DMEET    all processes add to one element: by an instruction (0), by compare-and-swap (1, 2); or,
  *           with -DLOCKED, all under the lock of the target.
+ * -DFAR     process 1 replaces a word of 0 by 1 and by 2, by messages to a thread of 0 that may
+ *           overtake each other, and changes a flag; 2 polls the flag, and then reads the word.
  *
  *   X2  the origin waits until the target has posted for it as often as it has started
  *   X3  a process waits until all have called the fence as often as itself
@@ -18,16 +20,19 @@
  *   P2  a poll drives the MPI now and then
  *   D   an element is always changed in the same way
  *   C   what was computed from a value replaces only that value
+ *   A   a call by message returns when it is answered, and the answer comes when it is performed
  *
  * What it proves: no operation comes before the stores of its target, and all are there after the
  * epoch (PSCW, FENCE); the word is there with the flag, and no process waits for ever (PUT); no update
- * is lost (MEET). Checked by assertions and as absence of a deadlock.
+ * is lost (MEET); operations of one process are in its order, and complete (FAR). Checked by
+ * assertions and as absence of a deadlock.
  *
  * | PSCW | safe | pass | two rounds of epochs, 3 processes | 101 |
  * | FENCE | safe | pass | the same | 15 279 |
  * | PUT | safe | pass | a put, its flush and a flag | 16 |
  * | MEET | safe | pass | 3 processes add twice, by instructions | 4 850 |
  * | MEET LOCKED | safe | pass | the same, under the target's lock | 6 541 |
+ * | FAR | safe | pass | two operations by messages, and a flag | 26 |
  * | PSCW BREAK_POST | safe | assert | X2: it does not wait | an operation comes before the target's store |
  * | PSCW BREAK_ONCE | safe | assert | X2: it waits for the first post only | the same |
  * | FENCE BREAK_FENCE | safe | assert | X3: it does not wait | the same |
@@ -37,6 +42,8 @@
  * | MEET BREAK_DOMAIN | safe | assert | D: one process adds by the MPI: load, store | an update is lost |
  * | MEET LOCKED BREAK_LOCK | safe | assert | D: one process adds by an instruction | the same |
  * | MEET BREAK_SWAP | safe | assert | C: it stores what it has computed | the same |
+ * | FAR BREAK_ANSWER | safe | assert | A: it does not wait for the answer | the first one comes last |
+ * | FAR BREAK_PERFORM | safe | assert | A: the answer comes first | the flag comes before the word |
  */
 #define N 3
 #ifndef ROUNDS
@@ -217,6 +224,52 @@ proctype process(byte me)
 }
 #endif
 
+#ifdef FAR
+byte word, flag;
+bool sent[2], answered[2];
+
+inline perform(k)
+{
+	atomic { sent[k] -> sent[k] = false };
+#ifdef BREAK_PERFORM
+	answered[k] = true;
+	word = k + 1
+#else
+	word = k + 1;
+	answered[k] = true
+#endif
+}
+
+proctype thread()
+{
+end:
+	do
+	:: perform(0)
+	:: perform(1)
+	od
+}
+
+proctype process(byte me)
+{
+	byte i;
+
+	if
+	:: me == 1 ->
+		for (i : 0 .. 1) {
+			sent[i] = true;
+#ifndef BREAK_ANSWER
+			answered[i] /* A */
+#endif
+		}
+		flag = 1
+	:: me == 2 ->
+		flag == 1;
+		assert(word == 2)
+	:: else
+	fi
+}
+#endif
+
 init {
 	byte i;
 
@@ -227,6 +280,9 @@ init {
 			run origin(i)
 		}
 #else
+#ifdef FAR
+		run thread();
+#endif
 		for (i : 0 .. N - 1) {
 			run process(i)
 		}

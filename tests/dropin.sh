@@ -407,6 +407,27 @@ if [ "$TEST_MPI" = openmpi ]; then
 		--mpi openmpi --timeout 600 -- "$programs/schedule" --native 1 --seed 83 \
 		--programs "${seeds:-6}" --limit 100
 fi
+# Accumulates: by CPU within a host, by a thread of the target between hosts. With MPICH, whose ranks
+# poll, this takes 7 s.
+[ "$TEST_MPI" = mpich ] && [ -z "$TEST_LONG" ] ||
+	tap_program "2 hosts x 2, atomics" cluster env PAWL_ATOMICS=1 "$programs/atomics" \
+		--budget 0.02
+far_atomics()
+{
+	"$srcdir/tests/netcluster" run -n $1 --hosts $2 --mpi "$TEST_MPI" --timeout 300 -- \
+		env $layer PAWL_ATOMICS=1 TEST_SEED=$3 "$programs/atomics" --limit 280 --budget 0.2
+}
+for layout in ${TEST_LONG:+"3 3 1" "8 2 2" "8 3 3" "5 2 4" "2 2 5"}; do
+	tap_program "atomics, ranks, hosts, seed: $layout" far_atomics $layout
+done
+far_says_why()
+{
+	cluster env PAWL_ATOMICS=1 $1 "$programs/exclusive" 2>&1 |
+		grep "^pawl: windows keep the atomics of the MPI: its processes are on several nodes"
+}
+for option in ${TEST_LONG:+PAWL_TRANSPORT=mpi PAWL_CONNECTIONS=1}; do
+	check "2 hosts x 2, with $option atomics are the MPI's" far_says_why $option
+done
 for kind in $kinds; do
 	tap_program "2 hosts x 2, $kind, mixture" cluster env PAWL_LOCK="$kind" "$programs/mixture"
 done

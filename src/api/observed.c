@@ -44,3 +44,19 @@ void pawl_private_report_locks(pawl_table *t, MPI_Comm comm, uint64_t first, uin
 {
 	observe_report_locks(t->observe, comm, first, n, extra, title);
 }
+
+bool pawl_private_serve(pawl_table *t, rma_serve *fn, void *arg)
+{
+	return t->rma.transport->serve && t->rma.transport->serve(&t->rma, fn, arg);
+}
+
+int pawl_private_do(pawl_table *t, int rank, uint64_t lock, const struct rma_task *task, int n)
+{
+	struct rma_client c = {.rma = &t->rma, .lock = lock};
+
+	if (t->rma.transport->task(&c, rank, task, n))
+		return PAWL_SUCCESS;
+	if (c.unreached)
+		return PAWL_ERR_CONNECT; /* with its message */
+	return error_set(PAWL_ERR_PEER, "rank %d of the table is dead", rank);
+}

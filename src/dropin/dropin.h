@@ -351,6 +351,8 @@ int atomics_fence(struct window *w, int assertion);
 int atomics_matched(struct window *w, MPI_Group group, bool posts);
 /* Whether the program called MPI_Win_allocate, and the window is a shared one. */
 bool atomics_hide_flavor(const struct window *w);
+/* Perform a task of another process for a window of the pool, in the thread of the transport. */
+int atomics_serve(void *pool, int from, const void *bytes, size_t length, int64_t *result);
 
 /* pool.c ------------------------------------------------------------------ */
 
@@ -370,8 +372,10 @@ struct pool {
 	bool crowded;  /* on this node, processes outnumber cores */
 	bool direct;   /* operations on its windows are loads and stores: the target has no part */
 	bool races;    /* a process has MPI_THREAD_MULTIPLE; the same on all */
-	bool is_brief; /* never kept: the MPI of its processes may end at different times */
-	bool is_repeated;        /* another one of this group and key has ended lately */
+	bool serves;   /* a thread of each process performs tasks for others (rma/tasks.h) */
+	_Atomic(struct atomics *) served[POOL_IDS]; /* for the windows with these ids, or NULL */
+	bool is_brief;    /* never kept: the MPI of its processes may end at different times */
+	bool is_repeated; /* another one of this group and key has ended lately */
 	pthread_mutex_t leaving; /* for the decision whether it ends (agree.c) */
 	/* Under the mutex of agree.c: */
 	bool is_leaving;       /* no thread takes an id */

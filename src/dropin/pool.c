@@ -181,6 +181,7 @@ int pool_create(MPI_Comm comm, struct request *r, int ids, struct pool **pool)
 	pawl_table_get_info(p->targets, &info);
 	p->far = info.nodes > 1;
 	p->direct = r->direct && !p->far;
+	p->serves = p->far && pawl_private_serve(p->targets, atomics_serve, p);
 	p->crowded = info.crowded;
 	p->by_whole = p->far || p->size > FEW_TARGETS ||
 		      (int64_t)info.max_held < (int64_t)ids * (p->size + 1);

@@ -44,6 +44,7 @@
 #include <stdint.h>
 
 #include "client/client.h"
+#include "rma/tasks.h"
 
 /* How far a hand-over went: the smallest element of the topology that has both clients. The levels
  * that the topology does not have, because they would not divide its ranks, count as the next one
@@ -198,5 +199,15 @@ __attribute__((visibility("default"))) void pawl_private_report_locks(pawl_table
 /* In a public function: the place that calls it. */
 #define OBSERVE_SITE() \
 	(observe_given_site ? observe_given_site : (const void *)__builtin_return_address(0))
+
+/* The same: tasks of one rank for another (rma/tasks.h). From now on fn performs those for this
+ * rank; others have some only after that. False: the table's transport has none. Local, the same on
+ * all ranks. */
+__attribute__((visibility("default"))) bool pawl_private_serve(pawl_table *t, rma_serve *fn,
+							       void *arg);
+/* The same: have the rank perform n tasks. lock: one whose home it is, for messages. PAWL_ERR_PEER:
+ * the rank is dead. PAWL_ERR_CONNECT: it cannot be reached, and nothing has been done. */
+__attribute__((visibility("default"))) int pawl_private_do(pawl_table *t, int rank, uint64_t lock,
+							   const struct rma_task *task, int n);
 
 #endif

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rma/tasks.h"
 #include "rma/word.h"
 
 enum rma_op { RMA_REPLACE, RMA_SUM, RMA_OR, RMA_AND };
@@ -104,6 +105,11 @@ struct rma_transport {
 	 * no answer at until_ns. NULL: an operation and a flush do not take long. */
 	bool (*look)(struct rma_client *c, int rank, uint64_t offset, int64_t *to, unsigned words,
 		     uint64_t until_ns);
+	/* Tasks of one rank for another (tasks.h). task returns when all are answered; false: they
+	 * may have been performed or not, and c says why. serve: from now on fn performs those for
+	 * this rank; false: it does not. NULL: the transport has none. */
+	bool (*task)(struct rma_client *c, int rank, const struct rma_task *task, int n);
+	bool (*serve)(struct rma *r, rma_serve *fn, void *arg);
 	/* The rest may be NULL. Collective: free everything that the transport has made. All ranks
 	 * have completed their operations. */
 	void (*close)(struct rma *r);

@@ -10,9 +10,9 @@
 static enum op op_of(MPI_Op op)
 {
 	static const MPI_Op ops[OTHER] = {
-	    [SUM] = MPI_SUM,   [PROD] = MPI_PROD,       [MIN] = MPI_MIN,
-	    [MAX] = MPI_MAX,   [BAND] = MPI_BAND,       [BOR] = MPI_BOR,
-	    [BXOR] = MPI_BXOR, [REPLACE] = MPI_REPLACE, [NO_OP] = MPI_NO_OP};
+	    [SUM] = MPI_SUM,   [PROD] = MPI_PROD, [MIN] = MPI_MIN,         [MAX] = MPI_MAX,
+	    [BAND] = MPI_BAND, [BOR] = MPI_BOR,   [BXOR] = MPI_BXOR,       [LAND] = MPI_LAND,
+	    [LOR] = MPI_LOR,   [LXOR] = MPI_LXOR, [REPLACE] = MPI_REPLACE, [NO_OP] = MPI_NO_OP};
 	int i = 0;
 
 	while (i < OTHER && ops[i] != op)
@@ -23,8 +23,7 @@ static enum op op_of(MPI_Op op)
 /* The standard has no other operations for accumulates. */
 static bool is_accepted(MPI_Op op)
 {
-	return op_of(op) != OTHER || op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR ||
-	       op == MPI_MINLOC || op == MPI_MAXLOC;
+	return op_of(op) != OTHER || op == MPI_MINLOC || op == MPI_MAXLOC;
 }
 
 static int bad_op(const struct window *w)
@@ -41,10 +40,21 @@ static bool is_open(const struct window *w, int rank)
 	       atomic_load_explicit(&w->held[rank], memory_order_relaxed) > HELD_BUSY;
 }
 
+/* Where an access begins. */
+struct place {
+	const struct target *target;
+	MPI_Aint offset;
+};
+
+static bool is_mapped(const struct place *p)
+{
+	return __builtin_expect(p->target->base != NULL, 1);
+}
+
 /* Whether the bytes from low on, and before high, at disp of a rank are in an epoch and in the
  * window. If not, the error has been raised. */
 static int reach(const struct window *w, int rank, MPI_Aint disp, MPI_Aint low, MPI_Aint high,
-		 char **at)
+		 struct place *to)
 {
 	const struct target *t;
 	MPI_Aint offset;
@@ -65,7 +75,7 @@ static int reach(const struct window *w, int rank, MPI_Aint disp, MPI_Aint low, 
 				    "an accumulate at displacement %lld of target %d, which has"
 				    " %lld bytes",
 				    (long long)disp, rank, (long long)t->size);
-	*at = t->base + offset;
+	*to = (struct place){t, offset};
 	return MPI_SUCCESS;
 }
 
@@ -79,7 +89,7 @@ static inline void done(struct window *w, bool changed)
 	if (atomic_load_explicit(&w->asks, memory_order_relaxed) == ASK)
 		atomic_store_explicit(&w->asks, ASK_NEXT, memory_order_relaxed);
 	atomic_store_explicit(&a->calls, n, memory_order_relaxed);
-	if (DRIVES && n % DRIVE_EVERY == 0)
+	if ((DRIVES || a->far) && n % DRIVE_EVERY == 0)
 		PMPI_Iprobe(MPI_ANY_SOURCE, 0, a->comm, &flag, MPI_STATUS_IGNORE);
 	if (!a->crowded)
 		return;
@@ -107,8 +117,8 @@ int atomics_fetch_and_op(struct window *w, const void *origin, void *result, MPI
 {
 	const enum op op = op_of(mpi_op);
 	const struct layout *l;
+	struct place at;
 	int class, rc;
-	char *at;
 
 	if (rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
@@ -118,9 +128,13 @@ int atomics_fetch_and_op(struct window *w, const void *origin, void *result, MPI
 	if (!l)
 		return dropin_raise(w->win, class, "MPI_Fetch_and_op of a type without layout");
 	rc = reach(w, rank, disp, 0, l->high, &at);
-	if (rc == MPI_SUCCESS)
-		rc = element_change(&l->basic, op, mpi_op, &w->atomics->target[rank].exposed->lock,
-				    at, origin, result);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (is_mapped(&at))
+		rc = element_change(&l->basic, op, mpi_op, &at.target->exposed->lock,
+				    at.target->base + at.offset, origin, result);
+	else
+		rc = far_change(w, rank, at.offset, l, 1, op, mpi_op, origin, result);
 	done(w,
 	     op != NO_OP && (op != REPLACE || memcmp(origin, result, (size_t)l->basic.size) != 0));
 	return rc;
@@ -130,8 +144,8 @@ int atomics_compare_and_swap(struct window *w, const void *origin, const void *c
 			     void *result, MPI_Datatype type, int rank, MPI_Aint disp)
 {
 	const struct layout *l;
+	struct place at;
 	int class, rc;
-	char *at;
 
 	if (rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
@@ -141,10 +155,13 @@ int atomics_compare_and_swap(struct window *w, const void *origin, const void *c
 	rc = reach(w, rank, disp, 0, l->high, &at);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	element_swap(&l->basic, &w->atomics->target[rank].exposed->lock, at, compare, origin,
-		     result);
+	if (is_mapped(&at))
+		element_swap(&l->basic, &at.target->exposed->lock, at.target->base + at.offset,
+			     compare, origin, result);
+	else
+		rc = far_swap(w, rank, at.offset, &l->basic, compare, origin, result);
 	done(w, memcmp(compare, result, (size_t)l->basic.size) == 0);
-	return MPI_SUCCESS;
+	return rc;
 }
 
 /* ------------------------------------------------------------------ many elements */
@@ -242,8 +259,8 @@ static int perform(struct window *w, const struct access *x)
 		      to = {.count = x->rcount, .type = x->rtype, .program = x->result};
 	int class = MPI_ERR_COUNT, rc;
 	const struct layout *l = layout_of(x->ttype, comm, &class);
+	struct place at;
 	MPI_Aint n, last;
-	char *at;
 
 	if (!l || x->tcount < 0)
 		return dropin_raise(w->win, class,
@@ -260,9 +277,12 @@ static int perform(struct window *w, const struct access *x)
 	class = reads ? open_buffer(&from, &l->basic, n, comm, true) : MPI_SUCCESS;
 	if (class == MPI_SUCCESS && x->fetches)
 		class = open_buffer(&to, &l->basic, n, comm, false);
-	if (class == MPI_SUCCESS)
-		rc = change_all(x, l, n, &w->atomics->target[x->rank].exposed->lock, at,
+	if (class == MPI_SUCCESS && is_mapped(&at))
+		rc = change_all(x, l, n, &at.target->exposed->lock, at.target->base + at.offset,
 				from.elements, to.elements);
+	else if (class == MPI_SUCCESS)
+		rc = far_change(w, x->rank, at.offset, l, n, op_of(x->op), x->op, from.elements,
+				to.elements);
 	close_buffer(&from, &l->basic, n, comm, false);
 	if (class == MPI_SUCCESS && rc == MPI_SUCCESS)
 		class = close_buffer(&to, &l->basic, n, comm, x->fetches);

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pawl's atomics under MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap
- * and the calls with a request: PAWL_ATOMICS=1, or info key pawl_atomics=1 of a window. The origin
- * performs them in the memory of the target, by atomic instructions, before the call returns.
+ * and the calls with a request: PAWL_ATOMICS=1, or info key pawl_atomics=1 of a window. They are
+ * performed in the memory of the target by atomic instructions, before the call returns: by the
+ * origin, if it maps that memory, else by a thread of the target, to which it sends a message.
  *
  *   domain.c   which windows have them; when a target is exposed
  *   access.c   the calls
+ *   far.c      targets whose memory the origin does not map; serve.c  their side
  *   element.c  one element
  *   types.c    datatypes: their elements, and where these are
  *
- * Which windows: all processes are on one node and share the memory. These are windows of
- * MPI_Win_allocate_shared, and of MPI_Win_allocate, which the layer makes by
- * MPI_Win_allocate_shared (alloc_shared_noncontig), because no MPI says where the memory of the
- * others is otherwise. Memory that the program brings (MPI_Win_create, dynamic windows) cannot be
- * mapped by other processes. A window of one process keeps the MPI's atomics.
+ * Which windows. The processes of a node share the memory of windows of MPI_Win_allocate_shared,
+ * and of MPI_Win_allocate, because no MPI says where the memory of the others is otherwise: on one
+ * node the layer makes the window by MPI_Win_allocate_shared (alloc_shared_noncontig), over several
+ * ones by MPI_Win_create of memory that each node has allocated so. Memory that the program brings
+ * (MPI_Win_create) cannot be mapped by other processes, also of the node; they send messages. The
+ * thread is that of the table of locks over several nodes (rma/tasks.h). So there are no Pawl
+ * atomics on one node for memory that the program brings; over several nodes for windows without
+ * locks, or without UCX; and for dynamic windows, of which a process does not know what others have
+ * attached. A window of one process keeps the MPI's atomics.
  *
  * One domain. An accumulate of the MPI may be a plain read-modify-write by the target or under a
  * lock of the MPI, and is not atomic with instructions of the origin. So all accumulates of a
@@ -28,22 +34,32 @@
  * its target. Type and address decide, so two accumulates of the same predefined type meet in the
  * same way; MPI leaves undefined what those of different types do.
  *
+ * One domain over several nodes. In both ways it is a CPU of the target's node that changes the
+ * element, by the same instruction or under the same lock; type and address decide which, and not
+ * the way. The thread of the target may not call the MPI. What only the MPI can compute, the origin
+ * computes from a value that it has fetched, and has it replaced if it is still that value. So such
+ * an operation may have to be repeated while others change the element, as by compare-and-swap
+ * within a node.
+ *
  * Order and completion. The instructions are sequentially consistent, and done when the call
- * returns. So accumulates of one process are in program order, whatever accumulate_ordering says;
- * they are complete, at the origin and at the target, before any flush, unlock, fence,
- * MPI_Win_complete or test of their request, whether that is called through this layer or not; and
- * a request is that of an MPI_Rget from MPI_PROC_NULL. With operations of the MPI (MPI_Put,
- * MPI_Get) they are ordered by the flush between them, which remains the MPI's: it returns when the
- * operation has changed the memory, or has read it. Loads and stores of the target are ordered by
- * whatever MPI asks for (MPI_Win_sync and a message, an epoch).
+ * returns: a call by message waits for the answer, which the thread sends when it is done. So
+ * accumulates of one process are in program order, whatever accumulate_ordering says; they are
+ * complete, at the origin and at the target, before any flush, unlock, fence, MPI_Win_complete or
+ * test of their request, whether that is called through this layer or not; and a request is that of
+ * an MPI_Rget from MPI_PROC_NULL. With operations of the MPI (MPI_Put, MPI_Get) they are ordered by
+ * the flush between them, which remains the MPI's: it returns when the operation has changed the
+ * memory, or has read it. Loads and stores of the target are ordered by whatever MPI asks for
+ * (MPI_Win_sync and a message, an epoch).
  *
  * Exposure. An operation must not come before its epoch is open at the target, and an MPI may
  * return from a call that opens one before that, because it can delay the operations. Not here:
  *   X1  MPI_Win_lock, MPI_Win_lock_all: the locks are Pawl's (or none, info key no_locks). They are
  *       held when the call returns. A window with the locks of the MPI gets no atomics.
  *   X2  MPI_Win_start returns when each target has called MPI_Win_post as often for this origin.
+ *       The counts are in the memory of the origin's node; a target on another one has the thread
+ *       of the origin increase its own.
  *   X3  MPI_Win_fence, also with MPI_MODE_NOPRECEDE, returns when each process has called it as
- *       often.
+ *       often: by counts on one node, by a barrier over several ones.
  * The counts of X2 and X3 are increased with release before the MPI's fence and after its post, and
  * read with acquire, so that the target's loads and stores before its call come before the
  * operations.
@@ -104,36 +120,40 @@ const struct layout *layout_of(MPI_Datatype type, MPI_Comm comm, int *class);
 
 /* ------------------------------------------------------------- element.c */
 
-enum op { SUM, PROD, MIN, MAX, BAND, BOR, BXOR, REPLACE, NO_OP, OTHER };
+enum op { SUM, PROD, MIN, MAX, BAND, BOR, BXOR, LAND, LOR, LXOR, REPLACE, NO_OP, OTHER };
 
 /* before = *at; *at = *at op operand. Returns a code of MPI. */
 int element_change(const struct basic *b, enum op op, MPI_Op mpi_op, atomic_uint *lock, char *at,
 		   const void *operand, void *before);
+/* Whether the MPI is needed to compute the operation. */
+bool element_needs_mpi(const struct basic *b, enum op op);
+/* Whether two elements have the same data. */
+bool element_same(const struct basic *b, const void *x, const void *y);
 /* before = *at; if that is *compare, *at = *swap. */
 void element_swap(const struct basic *b, atomic_uint *lock, char *at, const void *compare,
 		  const void *swap, void *before);
 
 /* -------------------------------------------------------------- domain.c */
 
-/* What the processes of a window share, for each of them. */
+/* What the processes of a node share, for each of them. */
 struct exposed {
-	MPI_Aint size;                    /* of its window, as asked for */
 	_Alignas(64) atomic_uint lock;    /* for elements that no instruction changes */
 	_Alignas(64) atomic_uint fences;  /* calls of MPI_Win_fence */
-	_Alignas(64) atomic_uint posts[]; /* [size] calls of MPI_Win_post, for each origin */
+	_Alignas(64) atomic_uint posts[]; /* [size] by each target, of MPI_Win_post for it */
 };
 
 struct target {
-	char *base;
-	MPI_Aint size, unit;
-	struct exposed *exposed;
+	char *base;              /* NULL: not mapped here */
+	MPI_Aint size, unit;     /* of its window, as asked for */
+	struct exposed *exposed; /* NULL: on another node */
 };
 
 struct atomics {
-	MPI_Comm comm; /* a duplicate; its errors return */
+	MPI_Comm comm, node; /* a duplicate; its errors return; node: comm, if that is one node */
 	MPI_Group group;
-	MPI_Win own; /* the memory of struct exposed */
+	MPI_Win own, memory; /* the memory of struct exposed, and of the window */
 	int rank, size;
+	bool far; /* over several nodes */
 	bool crowded;
 	bool is_allocated; /* made by MPI_Win_allocate */
 	_Atomic(unsigned) calls, idle;
@@ -148,5 +168,18 @@ struct atomics {
 void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle);
 /* The MPI has freed the window. Collective. */
 void atomics_close(struct window *w);
+
+/* ----------------------------------------------------------------- far.c */
+
+/* n elements, as those of l from offset in the memory of the rank on: as element_change(). from and
+ * to: one after the other; from is not read for NO_OP, to may be NULL. Returns a code of MPI; the
+ * error has been raised. */
+int far_change(struct window *w, int rank, MPI_Aint offset, const struct layout *l, MPI_Aint n,
+	       enum op op, MPI_Op mpi_op, const char *from, char *to);
+/* The same for one element: as element_swap(). */
+int far_swap(struct window *w, int rank, MPI_Aint offset, const struct basic *b,
+	     const void *compare, const void *swap, void *before);
+/* This process has called MPI_Win_post for the rank. */
+int far_post(struct window *w, int rank);
 
 #endif

@@ -18,18 +18,23 @@ _Atomic(int) atomics_windows;
 
 static const char no_communicator[] = "the MPI has no communicator more for some process";
 
-/* Why they are not, or it is not known; else NULL. */
-static const char *not_on_one_node(const struct atomics *a)
+/* The processes of this node. */
+static bool find_node(struct atomics *a)
 {
-	MPI_Comm node;
 	int n = 0;
 
 	if (!all_agree(a->comm, PMPI_Comm_split_type(a->comm, MPI_COMM_TYPE_SHARED, 0,
-						     MPI_INFO_NULL, &node) == MPI_SUCCESS))
-		return no_communicator;
-	PMPI_Comm_size(node, &n);
-	PMPI_Comm_free(&node);
-	return n == a->size ? NULL : "its processes are on several nodes";
+						     MPI_INFO_NULL, &a->node) == MPI_SUCCESS)) {
+		a->node = MPI_COMM_NULL;
+		return false;
+	}
+	PMPI_Comm_size(a->node, &n);
+	a->far = n < a->size;
+	if (!a->far) {
+		PMPI_Comm_free(&a->node);
+		a->node = a->comm;
+	}
+	return true;
 }
 
 static bool is_unified(MPI_Win win)
@@ -39,16 +44,15 @@ static bool is_unified(MPI_Win win)
 	return model && *model == MPI_WIN_UNIFIED;
 }
 
-/* The memory of struct exposed, for each process; and where it is. window_bytes: of this
- * process. */
-static bool share(struct atomics *a, MPI_Aint window_bytes)
+/* The memory of struct exposed, for each process; and where it is. */
+static bool share(struct atomics *a, const int *in_node)
 {
 	const size_t bytes = sizeof(struct exposed) + (size_t)a->size * sizeof(atomic_uint) + 64;
 	char *mine = NULL;
 	bool ok = true;
 
 	if (!all_agree(a->comm,
-		       next_mpi.Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, a->comm,
+		       next_mpi.Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, a->node,
 						    &mine, &a->own) == MPI_SUCCESS)) {
 		a->own = MPI_WIN_NULL;
 		return false;
@@ -59,35 +63,76 @@ static bool share(struct atomics *a, MPI_Aint window_bytes)
 		char *base = NULL;
 		int unit;
 
-		ok = PMPI_Win_shared_query(a->own, r, &size, &unit, &base) == MPI_SUCCESS && ok;
+		if (in_node[r] == MPI_UNDEFINED)
+			continue;
+		ok =
+		    PMPI_Win_shared_query(a->own, in_node[r], &size, &unit, &base) == MPI_SUCCESS &&
+		    ok;
 		/* All processes map pages, so all round up to the same place. */
 		base += -(uintptr_t)base % 64;
 		a->target[r].exposed = (struct exposed *)(void *)base;
 	}
-	if (ok)
-		a->target[a->rank].exposed->size = window_bytes;
 	return all_agree(a->comm, ok);
 }
 
-/* The window, made by MPI_Win_allocate, once more in memory that all can map. */
+/* How large the memory of each process is, as it has asked for; the MPI may say that it is
+ * larger. */
+static bool tell_sizes(struct atomics *a, MPI_Aint size, int unit)
+{
+	MPI_Aint mine[2] = {size, unit}, *all = malloc(2 * (size_t)a->size * sizeof *all);
+	bool ok = all_agree(a->comm, all != NULL);
+
+	ok = ok && PMPI_Allgather(mine, 2, MPI_AINT, all, 2, MPI_AINT, a->comm) == MPI_SUCCESS;
+	for (int r = 0; ok && r < a->size; r++) {
+		a->target[r].size = all[2 * r];
+		a->target[r].unit = all[2 * r + 1];
+	}
+	free(all);
+	return ok;
+}
+
+/* Over several nodes: memory that the processes of each can map, and a window of it. */
+static bool allocate_far(struct atomics *a, MPI_Info info, MPI_Info noncontig, void *memory,
+			 MPI_Win *fresh)
+{
+	const MPI_Aint size = a->target[a->rank].size;
+	const int unit = (int)a->target[a->rank].unit;
+	void *base;
+
+	if (!all_agree(a->comm, next_mpi.Win_allocate_shared(size, unit, noncontig, a->node, &base,
+							     &a->memory) == MPI_SUCCESS)) {
+		a->memory = MPI_WIN_NULL;
+		return false;
+	}
+	memcpy(memory, &base, sizeof base);
+	return all_agree(a->comm,
+			 next_Win_create(base, size, unit, info, a->comm, fresh) == MPI_SUCCESS);
+}
+
+static bool allocate_near(struct atomics *a, MPI_Info noncontig, void *memory, MPI_Win *fresh)
+{
+	const struct target *t = &a->target[a->rank];
+
+	return all_agree(a->comm, next_Win_allocate_shared(t->size, (int)t->unit, noncontig,
+							   a->comm, memory, fresh) == MPI_SUCCESS);
+}
+
+/* The window, made by MPI_Win_allocate, once more in memory that all of a node can map. */
 static bool allocate(struct window *w, struct atomics *a, MPI_Info info, void *base,
 		     MPI_Win *handle)
 {
-	const MPI_Aint size = a->target[a->rank].exposed->size;
-	const int *unit = window_attribute(*handle, MPI_WIN_DISP_UNIT);
 	MPI_Win fresh = MPI_WIN_NULL;
 	MPI_Info more = MPI_INFO_NULL;
 	void *memory;
 	bool stale, ok;
 
-	ok = unit && (info == MPI_INFO_NULL ? PMPI_Info_create(&more)
-					    : PMPI_Info_dup(info, &more)) == MPI_SUCCESS;
-	if (all_agree(a->comm, ok)) {
+	ok = (info == MPI_INFO_NULL ? PMPI_Info_create(&more) : PMPI_Info_dup(info, &more)) ==
+	     MPI_SUCCESS;
+	ok = all_agree(a->comm, ok);
+	if (ok) {
 		PMPI_Info_set(more, "alloc_shared_noncontig", "true");
-		ok = all_agree(a->comm, next_Win_allocate_shared(size, *unit, more, a->comm,
-								 &memory, &fresh) == MPI_SUCCESS);
-	} else {
-		ok = false;
+		ok = a->far ? allocate_far(a, info, more, &memory, &fresh)
+			    : allocate_near(a, more, &memory, &fresh);
 	}
 	if (more != MPI_INFO_NULL)
 		PMPI_Info_free(&more);
@@ -105,49 +150,86 @@ static bool allocate(struct window *w, struct atomics *a, MPI_Info info, void *b
 	return false;
 }
 
-/* Where the memory of the processes is. The MPI may say that it is larger than asked for. */
-static bool find_targets(const struct window *w, struct atomics *a)
+/* Where the memory of the processes is. mapped: this process can map that of its node. */
+static bool find_targets(const struct window *w, struct atomics *a, const int *in_node, bool mapped)
 {
+	const MPI_Win win = a->memory == MPI_WIN_NULL ? w->win : a->memory;
 	bool ok = true;
 
-	for (int r = 0; r < a->size; r++) {
-		struct target *t = &a->target[r];
+	for (int r = 0; r < a->size && mapped; r++) {
 		MPI_Aint bytes;
 		int unit;
 
-		ok = PMPI_Win_shared_query(w->win, r, &bytes, &unit, &t->base) == MPI_SUCCESS && ok;
-		t->unit = unit;
-		t->size = t->exposed->size;
+		if (in_node[r] != MPI_UNDEFINED)
+			ok = PMPI_Win_shared_query(win, in_node[r], &bytes, &unit,
+						   &a->target[r].base) == MPI_SUCCESS &&
+			     ok;
 	}
+	if (!mapped)
+		a->target[a->rank].base = window_attribute(w->win, MPI_WIN_BASE);
 	return ok;
 }
 
-/* NULL: it has been done. */
-static const char *provide(struct window *w, struct atomics *a, MPI_Info info, void *base,
-			   MPI_Win *handle)
+/* The ranks of the node, and what needs them. NULL: it has been done. */
+static const char *reach_targets(struct window *w, struct atomics *a, MPI_Info info, void *base,
+				 MPI_Win *handle, bool mapped)
 {
-	const int *known = window_attribute(*handle, MPI_WIN_CREATE_FLAVOR);
-	const int flavor = known ? *known : MPI_WIN_FLAVOR_CREATE;
-	const MPI_Aint *bytes = window_attribute(*handle, MPI_WIN_SIZE);
-	const bool mapped =
-	    flavor == MPI_WIN_FLAVOR_SHARED || (flavor == MPI_WIN_FLAVOR_ALLOCATE && base);
-	const char *why;
+	int n, *in_node = ranks_in(a->comm, a->node, &n);
+	const char *why = NULL;
 
-	if (!all_agree(a->comm, known && (bytes || !mapped)))
-		return "the MPI does not tell the size of a window";
-	if (!mapped)
-		return "other processes cannot map memory that the program brings; windows of"
-		       " MPI_Win_allocate and MPI_Win_allocate_shared can have Pawl's";
-	why = not_on_one_node(a);
-	if (why)
-		return why;
-	if (!share(a, *bytes))
-		return "the MPI cannot give its processes a shared window more";
-	if (flavor == MPI_WIN_FLAVOR_ALLOCATE && !allocate(w, a, info, base, handle))
-		return "the MPI cannot allocate it as a shared window";
-	if (!all_agree(a->comm, is_unified(*handle) && find_targets(w, a)))
-		return "the MPI does not say where the memory of other processes is";
+	if (!all_agree(a->comm, in_node != NULL))
+		why = "a process is out of memory";
+	else if (!share(a, in_node))
+		why = "the MPI cannot give its processes a shared window more";
+	else if (base && !allocate(w, a, info, base, handle))
+		why = "the MPI cannot allocate it as a shared window";
+	else if (!all_agree(a->comm, is_unified(*handle) && find_targets(w, a, in_node, mapped)))
+		why = "the MPI does not say where the memory of other processes is";
+	free(in_node);
+	return why;
+}
+
+/* Whether processes of a node can map each other's memory of such a window. */
+static bool is_mapped(int flavor, const void *base)
+{
+	return flavor == MPI_WIN_FLAVOR_SHARED || (flavor == MPI_WIN_FLAVOR_ALLOCATE && base);
+}
+
+/* Why it is not possible wherever the processes are; else NULL. flavor: NULL if the MPI does not
+ * tell. */
+static const char *excluded(const struct window *w, MPI_Comm comm, const int *flavor,
+			    const void *base)
+{
+	if (!all_agree(comm, flavor != NULL))
+		return "the MPI does not tell the kind of a window";
+	if (!is_mapped(*flavor, base) && !(w && w->pool && w->pool->serves))
+		return "other processes cannot map memory that the program brings; on one node"
+		       " windows of MPI_Win_allocate and MPI_Win_allocate_shared can have Pawl's,"
+		       " over several ones those whose locks are Pawl's, over UCX by CPU";
+	if (*flavor == MPI_WIN_FLAVOR_DYNAMIC)
+		return "a process does not know which memory others attach to a dynamic window";
 	return NULL;
+}
+
+/* NULL: it has been done. */
+static const char *provide(struct window *w, struct atomics *a, MPI_Info info, int flavor,
+			   void *base, MPI_Win *handle)
+{
+	const MPI_Aint *bytes = window_attribute(*handle, MPI_WIN_SIZE);
+	const int *unit = window_attribute(*handle, MPI_WIN_DISP_UNIT);
+
+	if (!all_agree(a->comm, bytes && unit))
+		return "the MPI does not tell the size of a window";
+	if (!find_node(a))
+		return no_communicator;
+	if (a->far && !(w->pool && w->pool->serves))
+		return "its processes are on several nodes, and it has no locks of Pawl over UCX"
+		       " by CPU, with connections to all processes, whose thread would perform"
+		       " them";
+	if (!tell_sizes(a, *bytes, *unit))
+		return "a process is out of memory";
+	return reach_targets(w, a, info, flavor == MPI_WIN_FLAVOR_ALLOCATE ? base : NULL, handle,
+			     is_mapped(flavor, base));
 }
 
 static void atomics_free(struct atomics *a)
@@ -156,7 +238,12 @@ static void atomics_free(struct atomics *a)
 		return;
 	if (a->own != MPI_WIN_NULL)
 		next_mpi.Win_free(&a->own);
-	group_free(&a->group);
+	if (a->memory != MPI_WIN_NULL)
+		next_mpi.Win_free(&a->memory);
+	if (a->group != MPI_GROUP_NULL)
+		PMPI_Group_free(&a->group);
+	if (a->node != MPI_COMM_NULL && a->node != a->comm)
+		PMPI_Comm_free(&a->node);
 	if (a->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&a->comm);
 	free(a->starts);
@@ -176,8 +263,8 @@ static struct atomics *atomics_new(const struct window *w, MPI_Comm comm)
 	a->starts = calloc((size_t)size, sizeof *a->starts);
 	a->groups = calloc(4 * (size_t)size, sizeof *a->groups);
 	a->size = size;
-	a->own = MPI_WIN_NULL;
-	a->comm = MPI_COMM_NULL;
+	a->own = a->memory = MPI_WIN_NULL;
+	a->comm = a->node = MPI_COMM_NULL;
 	a->group = MPI_GROUP_NULL;
 	if (w && a->starts && a->groups)
 		return a;
@@ -197,21 +284,34 @@ static bool duplicate(struct atomics *a, MPI_Comm comm)
 	return all_agree(comm, PMPI_Comm_group(a->comm, &a->group) == MPI_SUCCESS);
 }
 
+/* Other processes send messages from now on. */
+static void begin_to_serve(struct window *w)
+{
+	if (!w->atomics->far)
+		return;
+	/* Orders the window before the tasks on it; pairs with atomics_serve(). */
+	atomic_store_explicit(&w->pool->served[w->id], w->atomics, memory_order_release);
+	PMPI_Barrier(w->atomics->comm);
+}
+
 void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
 {
-	struct atomics *a = atomics_new(w, comm);
-	const char *why;
+	const int *flavor = window_attribute(*handle, MPI_WIN_CREATE_FLAVOR);
+	const char *why = excluded(w, comm, flavor, base);
+	struct atomics *a = why ? NULL : atomics_new(w, comm);
 
-	if (!all_agree(comm, types_begin()))
+	if (!why && !all_agree(comm, types_begin()))
 		why = "the MPI has no attribute of datatypes more for some process";
-	else if (!all_agree(comm, a != NULL))
+	if (!why && !all_agree(comm, a != NULL))
 		why = "a process is out of memory";
-	else
-		why = duplicate(a, comm) ? provide(w, a, info, base, handle) : no_communicator;
+	if (!why)
+		why = duplicate(a, comm) ? provide(w, a, info, *flavor, base, handle)
+					 : no_communicator;
 	if (!why) {
 		a->crowded = w->pool && w->pool->crowded;
 		w->atomics = a;
 		atomic_fetch_add(&atomics_windows, 1);
+		begin_to_serve(w);
 		return;
 	}
 	message_once(comm, "windows keep the atomics of the MPI", why);
@@ -223,6 +323,9 @@ void atomics_close(struct window *w)
 	if (!w->atomics)
 		return;
 	atomic_fetch_sub(&atomics_windows, 1);
+	/* All processes have called MPI_Win_free, and their calls have been answered before. */
+	if (w->atomics->far)
+		atomic_store_explicit(&w->pool->served[w->id], NULL, memory_order_relaxed);
 	atomics_free(w->atomics);
 	w->atomics = NULL;
 }
@@ -252,14 +355,35 @@ static void count(atomic_uint *count, unsigned change)
 	atomic_fetch_add_explicit(count, change, memory_order_release);
 }
 
+static int mpi_fence(const struct window *w, int assertion)
+{
+	return is_behind() ? next_mpi.Win_fence(assertion, w->win)
+			   : next_Win_fence(assertion, w->win);
+}
+
+/* Over several nodes; orders this process's loads and stores, and those of others before their
+ * calls, before the operations that follow. */
+static int fence_far(const struct window *w, int assertion)
+{
+	const int rc = mpi_fence(w, assertion);
+
+	if (rc != MPI_SUCCESS)
+		return rc;
+	atomic_thread_fence(memory_order_seq_cst);
+	PMPI_Barrier(w->atomics->comm);
+	atomic_thread_fence(memory_order_seq_cst);
+	return MPI_SUCCESS;
+}
+
 int atomics_fence(struct window *w, int assertion)
 {
 	struct atomics *a = w->atomics;
 	int rc;
 
+	if (a->far)
+		return fence_far(w, assertion);
 	count(&a->target[a->rank].exposed->fences, 1);
-	rc =
-	    is_behind() ? next_mpi.Win_fence(assertion, w->win) : next_Win_fence(assertion, w->win);
+	rc = mpi_fence(w, assertion);
 	if (rc != MPI_SUCCESS) {
 		count(&a->target[a->rank].exposed->fences, UINT32_MAX); /* not done */
 		return rc;
@@ -282,20 +406,30 @@ static const int *ranks_of(const struct atomics *a, MPI_Group group, bool posts,
 											  : NULL;
 }
 
+static int post(struct window *w, int origin)
+{
+	struct atomics *a = w->atomics;
+
+	if (!a->target[origin].exposed)
+		return far_post(w, origin);
+	count(&a->target[origin].exposed->posts[a->rank], 1);
+	return MPI_SUCCESS;
+}
+
 /* The MPI has done MPI_Win_post (posts) or MPI_Win_start. */
 int atomics_matched(struct window *w, MPI_Group group, bool posts)
 {
 	struct atomics *a = w->atomics;
-	int n;
+	int n, rc = MPI_SUCCESS;
 	const int *ranks = ranks_of(a, group, posts, &n);
 
 	if (!ranks)
 		return dropin_raise(w->win, MPI_ERR_GROUP, "the MPI does not tell its ranks");
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n && rc == MPI_SUCCESS; i++)
 		if (posts)
-			count(&a->target[a->rank].exposed->posts[ranks[i]], 1);
+			rc = post(w, ranks[i]);
 		else
-			await(a, &a->target[ranks[i]].exposed->posts[a->rank],
+			await(a, &a->target[a->rank].exposed->posts[ranks[i]],
 			      ++a->starts[ranks[i]]);
-	return MPI_SUCCESS;
+	return rc;
 }

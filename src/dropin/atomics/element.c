@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------- values, in private memory */
 
-#define COMBINE(type, plain)                                    \
+#define COMBINE(type, plain, MORE)                              \
 	static bool combine_##type(enum op op, type a, type *b) \
 	{                                                       \
 		if (op == SUM)                                  \
@@ -21,12 +21,27 @@
 			*b = a < *b ? a : *b;                   \
 		else if (op == MAX)                             \
 			*b = a > *b ? a : *b;                   \
-		return op <= MAX;                               \
+		MORE return op < REPLACE;                       \
 	}
+#define BITS                               \
+	else if (op == BAND) *b &= a;      \
+	else if (op == BOR) *b |= a;       \
+	else if (op == BXOR) *b ^= a;      \
+	else if (op == LAND) *b = *b && a; \
+	else if (op == LOR) *b = *b || a;  \
+	else if (op == LXOR) *b = !*b != !a;
+#define NOTHING
 /* Sums and products of signed integers wrap around. */
-COMBINE(int64_t, uint64_t)
-COMBINE(uint64_t, uint64_t)
-COMBINE(double, double)
+COMBINE(int64_t, uint64_t, BITS)
+COMBINE(uint64_t, uint64_t, BITS)
+COMBINE(double, double, NOTHING)
+
+bool element_needs_mpi(const struct basic *b, enum op op)
+{
+	if (op == REPLACE || op == NO_OP)
+		return false;
+	return op == OTHER || b->class == OPAQUE || (b->class == FLOATING && op > MAX);
+}
 
 /* Values of type, computed in a wider one, which rounds sums and products of floats in the same
  * way. */
@@ -47,6 +62,8 @@ COMBINE(double, double)
 
 static bool combine_here(const struct basic *b, enum op op, const void *operand, void *value)
 {
+	if (element_needs_mpi(b, op))
+		return false;
 	if (b->class == SIGNED) {
 		VIA(int64_t, int64_t)
 		VIA(int32_t, int64_t)
@@ -68,12 +85,11 @@ static bool combine_here(const struct basic *b, enum op op, const void *operand,
 static int combine(const struct basic *b, enum op op, MPI_Op mpi_op, const void *operand,
 		   void *value)
 {
-	if (op == NO_OP || combine_here(b, op, operand, value))
+	if (op == REPLACE)
+		memcpy(value, operand, (size_t)b->extent);
+	if (op == REPLACE || op == NO_OP || combine_here(b, op, operand, value))
 		return MPI_SUCCESS;
-	if (op != REPLACE)
-		return PMPI_Reduce_local(operand, value, 1, b->type, mpi_op);
-	memcpy(value, operand, (size_t)b->extent);
-	return MPI_SUCCESS;
+	return PMPI_Reduce_local(operand, value, 1, b->type, mpi_op);
 }
 
 /* ------------------------------------------------- values that fit an instruction */
@@ -164,6 +180,14 @@ static void copy(const struct basic *b, void *to, const void *from)
 		memcpy((char *)to + second, (const char *)from + second, tail);
 }
 
+bool element_same(const struct basic *b, const void *x, const void *y)
+{
+	const size_t tail = b->second ? sizeof(int) : 0, second = (size_t)b->second;
+
+	return memcmp(x, y, (size_t)b->size - tail) == 0 &&
+	       memcmp((const char *)x + second, (const char *)y + second, tail) == 0;
+}
+
 static int change_locked(const struct basic *b, enum op op, MPI_Op mpi_op, atomic_uint *lock,
 			 char *at, const void *operand, void *before)
 {
@@ -231,7 +255,7 @@ void element_swap(const struct basic *b, atomic_uint *lock, char *at, const void
 	}
 	acquire(lock);
 	copy(b, before, at);
-	if (memcmp(before, compare, (size_t)b->size) == 0)
+	if (element_same(b, before, compare))
 		copy(b, at, swap);
 	release(lock);
 }

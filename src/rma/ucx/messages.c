@@ -84,6 +84,7 @@ void ucx_messages_forget(const struct rma_ucx *u)
 
 static void begin_batch(struct rma_client *c, struct ucx_batch *b, int rank)
 {
+	b->type = WIRE_REQUEST;
 	b->rank = rank;
 	b->results = 0;
 	b->used = (ucp_dt_iov_t){b->bytes, sizeof(struct wire_header)};
@@ -109,7 +110,7 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 {
 	struct ucx_net *n = ucx_net_of(c->rma);
 	ucp_request_param_t params = ucx_message_params(UCP_AM_SEND_FLAG_REPLY, on_sent, b);
-	struct wire_header h = {.type = WIRE_REQUEST,
+	struct wire_header h = {.type = b->type,
 				.index = b->index,
 				.from = n->rank,
 				.table = ucx_of(c->rma)->number,
@@ -126,8 +127,8 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	wire_seal(&n->key, &h, b->bytes, b->used.length);
 	b->sending = true;
 	ucx_pending_add(c, b->peer, &b->pending);
-	while (ucx_lacks_memory(status = ucp_am_send_nbx(b->peer->ep, WIRE_REQUEST, NULL, 0,
-							 &b->used, 1, &params)) &&
+	while (ucx_lacks_memory(
+		   status = ucp_am_send_nbx(b->peer->ep, b->type, NULL, 0, &b->used, 1, &params)) &&
 	       b->pending.client) /* else it has failed meanwhile */
 		ucx_pause(c);
 	b->sending = UCS_PTR_IS_PTR(status);
@@ -277,6 +278,28 @@ void ucx_messages_lost(struct ucx_net *n, struct ucx_pending *f)
 	spare(n, (struct ucx_batch *)(void *)f);
 }
 
+/* ---------------------------------------------------------------------- tasks */
+
+static bool messages_task(struct rma_client *c, int rank, const struct rma_task *task, int tasks)
+{
+	struct ucx_net *n = ucx_net_of(c->rma);
+
+	pthread_mutex_lock(&n->mutex);
+	for (int i = 0; i < tasks && !c->failed; i++) {
+		struct ucx_batch *b = open_batch(c, rank);
+
+		b->type = WIRE_TASK;
+		memcpy(b->bytes + b->used.length, task[i].bytes, task[i].length);
+		b->used.length += task[i].length;
+		for (int k = 0; k < task[i].words; k++)
+			b->result[b->results++] = task[i].result + k;
+	}
+	ucx_messages_push(c);
+	ucx_complete(c);
+	pthread_mutex_unlock(&n->mutex);
+	return !c->failed;
+}
+
 /* ------------------------------------------------------------- the transport */
 
 /* Whether this process performs operations on the word by CPU. */
@@ -397,6 +420,8 @@ const struct rma_transport ucx_messages_transport = {
     .answered = ucx_answered,
     .progress = ucx_progress,
     .sleep = ucx_sleep,
+    .task = messages_task,
+    .serve = ucx_serve_tasks,
     .close = ucx_close,
     .leave = ucx_leave,
 };

@@ -131,8 +131,8 @@ static ucs_status_t create_worker(ucp_context_h context, const ucp_worker_params
 	return status;
 }
 
-ucs_status_t ucx_open_worker(struct ucx_net *n, ucp_worker_h *worker, int *fd, enum wire_type type,
-			     ucp_am_recv_callback_t on_message, void *arg)
+ucs_status_t ucx_open_worker(struct ucx_net *n, ucp_worker_h *worker, int *fd,
+			     const ucp_am_recv_callback_t on[WIRE_TYPES], void *arg)
 {
 	ucp_worker_params_t params = {
 	    .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
@@ -145,9 +145,9 @@ ucs_status_t ucx_open_worker(struct ucx_net *n, ucp_worker_h *worker, int *fd, e
 		return status;
 	}
 	status = ucp_worker_get_efd(*worker, fd);
-	for (unsigned id = 0; id <= WIRE_ANSWER && status == UCS_OK; id++)
-		status = id == (unsigned)type ? handle(*worker, id, on_message, arg)
-					      : handle(*worker, id, on_other, n);
+	for (unsigned id = 0; id < WIRE_TYPES && status == UCS_OK; id++)
+		status =
+		    on[id] ? handle(*worker, id, on[id], arg) : handle(*worker, id, on_other, n);
 	return status;
 }
 
@@ -442,6 +442,9 @@ static enum rma_failure failed(char *err, size_t errlen, enum rma_failure failur
 static enum rma_failure open_here(struct ucx_net *n, const char *devices, bool only_tcp, char *err,
 				  size_t errlen)
 {
+	const ucp_am_recv_callback_t serves[WIRE_TYPES] =
+	    {[WIRE_REQUEST] = ucx_on_request, [WIRE_TASK] = ucx_on_task},
+				     asks[WIRE_TYPES] = {[WIRE_ANSWER] = ucx_on_answer};
 	ucs_status_t status;
 	char host[HOST];
 	long free_now;
@@ -463,11 +466,9 @@ static enum rma_failure open_here(struct ucx_net *n, const char *devices, bool o
 	}
 	status = open_context(n, devices, only_tcp);
 	if (status == UCS_OK)
-		status = ucx_open_worker(n, &n->serving, &n->serving_fd, WIRE_REQUEST,
-					 ucx_on_request, n);
+		status = ucx_open_worker(n, &n->serving, &n->serving_fd, serves, n);
 	if (status == UCS_OK)
-		status =
-		    ucx_open_worker(n, &n->asking, &n->asking_fd, WIRE_ANSWER, ucx_on_answer, n);
+		status = ucx_open_worker(n, &n->asking, &n->asking_fd, asks, n);
 	n->descriptors = ucx_free_descriptors();
 	if (status == UCS_OK)
 		return RMA_OK;

@@ -108,6 +108,7 @@ struct ucx_batch {
 	struct ucx_batch *next;     /* in the list of a client's open batches, or of spare ones */
 	struct ucx_peer *peer;
 	const struct rma_ucx *table; /* of the client that has it; NULL: it is spare */
+	enum wire_type type;         /* WIRE_REQUEST or WIRE_TASK */
 	int rank, results;           /* the rank whose segment it names */
 	uint32_t index;
 	uint64_t number;   /* of its request; rank, index and number together are never reused */
@@ -117,6 +118,9 @@ struct ucx_batch {
 	char bytes[WIRE_REQUEST_BYTES];
 };
 _Static_assert((int)WIRE_OPERANDS >= (int)RMA_ORDERED, "a message has room for what is ordered");
+_Static_assert(WIRE_REQUEST_BYTES - sizeof(struct wire_header) >= RMA_TASK_BYTES &&
+		   WIRE_ANSWER_BYTES - sizeof(struct wire_header) == RMA_RESULT_BYTES,
+	       "a message has room for a task, and its answer for the result");
 
 /* The pending operations of a client. */
 struct ucx_client {
@@ -197,6 +201,8 @@ struct rma_ucx {
 	bool by_cpu;     /* mapped words are changed by CPU */
 	size_t tail;     /* offset of struct ucx_tail */
 	struct wire_limits limits;
+	_Atomic(rma_serve *) serve; /* performs tasks, with serve_arg; NULL: there are none */
+	void *serve_arg;
 	/* Of UCX's own operations. */
 	ucp_mem_h memory;
 	MPI_Win keys_win;
@@ -371,9 +377,9 @@ enum rma_failure ucx_net_open(const struct rma_request *q, enum rma_failure mine
 void ucx_net_leave(struct ucx_net *n);
 /* In its place where ranks or the MPI have ended: local, and the net stays in memory. */
 void ucx_net_abandon(struct ucx_net *n);
-/* Create a worker; on_message handles messages of this type. */
-ucs_status_t ucx_open_worker(struct ucx_net *n, ucp_worker_h *worker, int *fd, enum wire_type type,
-			     ucp_am_recv_callback_t on_message, void *arg);
+/* Create a worker; it handles messages of the types for which there is a function. */
+ucs_status_t ucx_open_worker(struct ucx_net *n, ucp_worker_h *worker, int *fd,
+			     const ucp_am_recv_callback_t on[WIRE_TYPES], void *arg);
 /* The result, and its message, of the first rank that has failed. Collective. */
 enum rma_failure ucx_agree(MPI_Comm comm, enum rma_failure mine, char *err, size_t errlen);
 
@@ -402,6 +408,9 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 			   size_t length, const ucp_am_recv_param_t *param);
 ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
 			    size_t length, const ucp_am_recv_param_t *param);
+ucs_status_t ucx_on_task(void *arg, const void *header, size_t header_length, void *data,
+			 size_t length, const ucp_am_recv_param_t *param);
+bool ucx_serve_tasks(struct rma *r, rma_serve *fn, void *arg);
 
 /* ucx/watch.c. open is collective over node_comm; false: no descriptor is left. begin and look are
  * for the thread; look handles a readable fd. await waits until the connection is up, also because

@@ -11,7 +11,7 @@
 
 enum { PAUSE_NS = 1000000 };
 
-static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
+static int64_t perform_one(_Atomic(int64_t) *word, const struct wire_op *op)
 {
 	int64_t old = op->expected;
 
@@ -37,6 +37,41 @@ static int64_t perform(_Atomic(int64_t) *word, const struct wire_op *op)
 	return old;
 }
 
+/* ------------------------------------------------------------------- tasks */
+
+/* A task is for the rank that gets it: for memory that others of its node may not map. */
+bool ucx_serve_tasks(struct rma *r, rma_serve *fn, void *arg)
+{
+	struct rma_ucx *u = ucx_of(r);
+
+	if (u->net->index) /* requests go to any rank of a node (ucx/route.c) */
+		return false;
+	u->serve_arg = arg;
+	/* Orders the argument before the function; pairs with the acquire in perform_task(). */
+	atomic_store_explicit(&u->serve, fn, memory_order_release);
+	return true;
+}
+
+/* Perform a task, and append its result to the answer. False: nobody performs tasks. */
+static bool perform_task(const struct rma_ucx *u, int from, const void *data, size_t length,
+			 struct ucx_answer *m)
+{
+	rma_serve *serve = atomic_load_explicit(&u->serve, memory_order_acquire);
+	int64_t result[RMA_RESULT_BYTES / sizeof(int64_t)] = {0};
+	size_t bytes;
+
+	if (!serve)
+		return false;
+	bytes = sizeof(int64_t) * (size_t)serve(u->serve_arg, from,
+						(const char *)data + sizeof(struct wire_header),
+						length - sizeof(struct wire_header), result);
+	memcpy(m->bytes + sizeof(struct wire_header), result, bytes);
+	m->used = (ucp_dt_iov_t){m->bytes, sizeof(struct wire_header) + bytes};
+	return true;
+}
+
+/* -------------------------------------------------------------- operations */
+
 /* Perform operations on the segment at base, within its limits, and append their results to the
  * answer. */
 static void perform_all(char *base, const struct wire_op *op, int ops, struct ucx_answer *m)
@@ -44,7 +79,7 @@ static void perform_all(char *base, const struct wire_op *op, int ops, struct uc
 	m->used = (ucp_dt_iov_t){m->bytes, sizeof(struct wire_header)};
 	for (int i = 0; i < ops; i++) {
 		char *word = base + wire_offset(&op[i]);
-		int64_t old = perform((_Atomic(int64_t) *)(void *)word, &op[i]);
+		int64_t old = perform_one((_Atomic(int64_t) *)(void *)word, &op[i]);
 
 		if (!wire_has_result(wire_operation(&op[i])))
 			continue;
@@ -95,34 +130,54 @@ static const struct rma_ucx *find_segment(const struct ucx_net *n, const struct 
 	return *base ? u : NULL;
 }
 
-ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
-			    size_t length, const ucp_am_recv_param_t *param)
+/* Whether the number of the request is new; it is accepted then. */
+static bool is_new(struct ucx_net *n, const struct wire_header *h)
 {
-	struct ucx_net *n = arg;
+	struct wire_window *window = &n->window[h->from];
+
+	if (!window->highest && !window->seen)
+		atomic_fetch_add(&n->callers, 1);
+	return wire_is_new(window, h->number);
+}
+
+/* False: the request is refused. *wakes: it may have changed words of the segment. */
+static bool perform(struct ucx_net *n, const struct rma_ucx *u, char *base,
+		    const struct wire_header *h, const void *data, size_t length, bool *wakes)
+{
 	struct wire_op op[WIRE_OPS_MOST];
+	int ops = 0;
+
+	*wakes = false;
+	if (h->type == WIRE_TASK)
+		return h->segment == n->rank && is_new(n, h) &&
+		       perform_task(u, h->from, data, length, n->answer);
+	ops = wire_operations(&u->limits, data, length, op);
+	if (ops < 0 || !is_new(n, h))
+		return false;
+	perform_all(base, op, ops, n->answer);
+	*wakes = ops > 0 && u != &n->own;
+	return true;
+}
+
+static ucs_status_t on_message(struct ucx_net *n, enum wire_type type, const void *data,
+			       size_t length, const ucp_am_recv_param_t *param)
+{
 	const struct rma_ucx *u;
-	struct wire_window *window;
 	struct wire_header h;
 	char *base;
-	int ops;
+	bool wakes;
 
-	(void)header, (void)header_length;
 	while (!n->answer && !(n->answer = malloc(sizeof *n->answer)))
 		lack_memory();
 	if (!(param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) ||
-	    !ucx_take_message(n, WIRE_REQUEST, data, length, param, &h))
+	    !ucx_take_message(n, type, data, length, param, &h))
 		return UCS_OK;
 	u = find_segment(n, &h, &base);
-	ops = u ? wire_operations(&u->limits, data, length, op) : -1;
-	window = &n->window[h.from];
-	if (!window->highest && !window->seen)
-		atomic_fetch_add(&n->callers, 1);
-	if (ops < 0 || !wire_is_new(window, h.number)) {
+	if (!u || !perform(n, u, base, &h, data, length, &wakes)) {
 		atomic_fetch_add_explicit(&n->refused, 1, memory_order_relaxed);
 		return UCS_OK;
 	}
 	n->performed++;
-	perform_all(base, op, ops, n->answer);
 	h = (struct wire_header){.number = h.number,
 				 .type = WIRE_ANSWER,
 				 .index = h.index,
@@ -132,9 +187,23 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
 				 .segment = h.segment};
 	wire_seal(&n->key, &h, n->answer->bytes, n->answer->used.length);
 	send_answer(n, param->reply_ep);
-	if (ops > 0 && u != &n->own)
+	if (wakes)
 		ucx_wake_sleepers(u, h.segment);
 	return UCS_OK;
+}
+
+ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length, void *data,
+			    size_t length, const ucp_am_recv_param_t *param)
+{
+	(void)header, (void)header_length;
+	return on_message(arg, WIRE_REQUEST, data, length, param);
+}
+
+ucs_status_t ucx_on_task(void *arg, const void *header, size_t header_length, void *data,
+			 size_t length, const ucp_am_recv_param_t *param)
+{
+	(void)header, (void)header_length;
+	return on_message(arg, WIRE_TASK, data, length, param);
 }
 
 void ucx_perform_close(struct ucx_net *n)

@@ -123,6 +123,7 @@ static ucs_status_t on_answer(void *arg, const void *header, size_t header_lengt
 /* Number 0 is that of no other request. */
 void ucx_watch_begin(struct ucx_net *n)
 {
+	const ucp_am_recv_callback_t takes[WIRE_TYPES] = {[WIRE_ANSWER] = on_answer};
 	ucs_status_t status;
 
 	if (n->watched < 0)
@@ -131,7 +132,7 @@ void ucx_watch_begin(struct ucx_net *n)
 		end(n, UCS_ERR_NO_RESOURCE);
 		return;
 	}
-	status = ucx_open_worker(n, &n->watching, &n->watching_fd, WIRE_ANSWER, on_answer, n);
+	status = ucx_open_worker(n, &n->watching, &n->watching_fd, takes, n);
 	if (status == UCS_OK)
 		status = ucx_connect(n->watching, ucx_contact_of(n, n->watched), on_end, n,
 				     &n->watch_ep);

@@ -24,7 +24,7 @@ void wire_seal(const struct siphash_key *key, const struct wire_header *h, void 
 bool wire_open(const struct siphash_key *key, const struct wire_expected *e, const void *bytes,
 	       size_t length, struct wire_header *h)
 {
-	size_t most = e->type == WIRE_REQUEST ? WIRE_REQUEST_BYTES : WIRE_ANSWER_BYTES;
+	size_t most = e->type == WIRE_ANSWER ? WIRE_ANSWER_BYTES : WIRE_REQUEST_BYTES;
 
 	if (length < sizeof *h || length > most || length % sizeof(int64_t))
 		return false;

@@ -26,7 +26,7 @@
 #include "rma/ucx/siphash.h"
 
 /* Also the ids of the UCX active messages. */
-enum wire_type { WIRE_REQUEST = 1, WIRE_ANSWER = 2 };
+enum wire_type { WIRE_REQUEST = 1, WIRE_ANSWER = 2, WIRE_TASK = 3, WIRE_TYPES };
 enum wire_operation {
 	WIRE_PUT,
 	WIRE_GET,

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tasks of one rank of a table for another, for the layers: a thread of the other rank performs
+ * them, whatever that rank does meanwhile. A task and its result are bytes, whose meaning is the
+ * layer's.
+ *
+ * A task is performed once, before it is answered. Tasks that are issued together may be performed
+ * in any order; one that is issued after the answer to another one is performed after it.
+ */
+#ifndef RMA_TASKS_H
+#define RMA_TASKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most bytes of a task and of its result, multiples of 8; and the most tasks that are issued
+ * together. */
+enum { RMA_TASK_BYTES = 1536, RMA_RESULT_BYTES = 512, RMA_TASKS_MOST = 8 };
+
+struct rma_task {
+	const void *bytes;
+	size_t length;
+	int64_t *result; /* of so many words */
+	int words;
+};
+
+/* Perform a task of another rank; result has room for RMA_RESULT_BYTES, all 0. Returns the words
+ * that it has, as many as the other rank waits for. The thread may not call the MPI. */
+typedef int rma_serve(void *arg, int from, const void *bytes, size_t length, int64_t *result);
+
+#endif
