@@ -38,7 +38,7 @@ struct ucx_shared {
 	_Atomic(int) is_filled;
 	int width, nodes; /* see ucx_route() */
 	uint64_t contact_bytes;
-	_Alignas(64) char contacts[];
+	char contacts[]; /* at a multiple of 8 bytes, where all MPIs place a window */
 };
 struct ucx_contact {
 	uint16_t address_bytes;
