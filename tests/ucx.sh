@@ -57,6 +57,12 @@ tap_program "by additions and compare-and-swaps" mpi_run 2 60 env TEST_WORDS=few
 tap_program "by UCX's operations" mpi_run 2 60 env UCX_ATOMIC_MODE=guess UCX_PROTO_ENABLE=n \
 	"$lock/ucx_words"
 
+info()
+{
+	mpi_run 2 60 env PAWL_TRANSPORT=ucx "$builddir/tools/pawl-info" | grep '^remote .* NET  *ucx'
+}
+check "pawl-info measures words over UCX" info
+
 # Messages keep the order of operations.
 tap_program "ordered operations" mpi_run 2 60 "$lock/ranges" ordered-operations --set transport=ucx
 

@@ -183,7 +183,8 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 	enum rma_failure failure = u ? RMA_OK : RMA_FAIL_NOMEM;
 	struct ucx_net *n;
 
-	snprintf(err, errlen, "out of memory");
+	if (!u)
+		snprintf(err, errlen, "out of memory");
 	failure = ucx_net_open(q, failure, &n, err, errlen);
 	if (failure != RMA_OK) {
 		free(u);
