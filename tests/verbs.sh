@@ -15,7 +15,9 @@ case $? in
 124) skip_all "no kernel within 600 s" ;;
 esac
 
-tap_program "failures" "$srcdir/tests/verbs/guests" run --timeout 900 "$machine" \
-	sh "$srcdir/tests/verbs/failures.sh"
+for each in failures locks; do
+	tap_program "$each" "$srcdir/tests/verbs/guests" run --timeout 1800 "$machine" \
+		sh "$srcdir/tests/verbs/$each.sh"
+done
 
 finish

@@ -32,8 +32,9 @@ struct info {
 	struct job job;
 	struct topo_job place;
 	struct rma rma;
-	bool networked;  /* there is a transport between nodes */
-	char error[600]; /* why there are no windows, or "" */
+	bool networked;    /* there is a transport between nodes */
+	char error[600];   /* why there are no windows, or "" */
+	char atomics[256]; /* of its device, as in struct rma, or "" */
 	int npaths;
 	struct info_path path[INFO_PATHS];
 	int nwindows;

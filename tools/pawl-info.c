@@ -135,6 +135,9 @@ static void probe(MPI_Comm comm)
 		if (strcmp(info.path[i].between, "remote") == 0)
 			info.job.asleep = info.path[i].asynchronous ? ASLEEP_GOES_ON : ASLEEP_WAITS;
 	info_probe_windows(&info, comm);
+	if (info.rma.atomics)
+		snprintf(info.atomics, sizeof info.atomics, "%s", info.rma.atomics);
+	info.job.by_device = info.rma.atomics != NULL;
 	MPI_Barrier(comm);
 	rma_progress_stop(thread);
 	rma_segments_free(&info.rma);

@@ -18,6 +18,10 @@ static const char *atomics_of(const struct info *in, const struct info_path *p, 
 	}
 	if (strcmp(p->transport, "mpi") == 0)
 		return job_atomics(&in->job, why, len);
+	if (in->atomics[0]) {
+		snprintf(why, len, "%s", in->atomics);
+		return "offloaded";
+	}
 	snprintf(why, len, "%s", in->job.ucx_why);
 	return in->job.ucx_known ? in->job.ucx_offloads ? "offloaded" : "emulated" : "unknown";
 }

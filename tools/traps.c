@@ -314,7 +314,7 @@ static bool emulated_atomics(const struct job *j, struct trap *t)
 {
 	/* MPICH emulates atomics on any hardware. */
 	if (j->mpi == MPI_NAME_MPICH || j->nhosts == 1 || !has_ucx(j) || !j->ucx_known ||
-	    j->ucx_offloads || !strstr(j->ucx_why, "all or none"))
+	    j->ucx_offloads || j->by_device || !strstr(j->ucx_why, "all or none"))
 		return false;
 	say_what(
 	    t,

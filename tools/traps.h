@@ -39,6 +39,7 @@ struct job {
 	bool progress_thread; /* Pawl's option progress=thread */
 	bool ucx_known;       /* there is a ucx_info: */
 	bool ucx_offloads;    /* atomics by the device (ucx_choose()) */
+	bool by_device;       /* measured: those of tables are, whatever UCX and the MPI do */
 	char ucx_device[64];  /* "rc_mlx5/mlx5_0:1"; "": none */
 	char ucx_why[256];    /* a sentence */
 	enum job_asleep asleep;

@@ -64,11 +64,16 @@ int call_check_abandon(const pawl_table *t)
 
 const char *call_loss(const pawl_table *t, int rc, const char *died, char *why)
 {
+	const char *trouble = t->rma.trouble ? atomic_load(t->rma.trouble) : NULL;
 	char text[MPI_MAX_ERROR_STRING] = "";
 	int code = atomic_load(&t->rma.mpi_error), length;
 
-	if (rc == PAWL_ERR_PEER)
+	if (rc == PAWL_ERR_PEER && !trouble)
 		return died;
+	if (rc == PAWL_ERR_PEER) {
+		snprintf(why, CALL_LOSS_LENGTH, "%s, so it cannot be used here any more", trouble);
+		return why;
+	}
 	if (code != MPI_SUCCESS)
 		PMPI_Error_string(code, text, &length);
 	snprintf(why, CALL_LOSS_LENGTH,

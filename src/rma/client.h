@@ -55,8 +55,13 @@ struct rma {
 	 * own that nobody else looks at yet; NULL: it depends. */
 	int (*first_rank)(const struct rma_client *c);
 	struct rma_shared_clock clock; /* for kinds that ask for it; else the rank's own clock */
-	void *state;                   /* of the transport */
-	void *segments;                /* of segments.c */
+	/* Of the transport: the device that performs its atomics, and which, for messages; NULL: it
+	 * does not know. How a connection was lost, if no process need have died. NULL, or at NULL:
+	 * none was. */
+	const char *atomics;
+	_Atomic(const char *) *trouble;
+	void *state;    /* of the transport */
+	void *segments; /* of segments.c */
 };
 
 /* How a client that waits for nobody goes on with an acquire that has to wait (client/request.c).

@@ -27,8 +27,17 @@ with()
 }
 
 check "a device that is not there" told 'UCX_NET_DEVICES=mlx5_0:1' with UCX_NET_DEVICES=mlx5_0:1
-check "no auxiliary transport" told 'rxe0:1.*UCX_TLS=rc_v\).*ud_v' with UCX_TLS=rc_v
+check "no auxiliary transport" told 'rxe0:1.*UCX_TLS=rc_verbs,self\).*ud_verbs' \
+	with UCX_TLS=rc_verbs,self
 check "an address that leads nowhere" told 'rxe0:1.*cannot connect' with UCX_IB_GID_INDEX=1
+
+# This is found by operations of the device itself.
+limited()
+{
+	as_nodes prlimit --memlock=65536 setpriv --bounding-set=-ipc_lock,-sys_resource "$no_table" \
+		$verbs UCX_ATOMIC_MODE=device UCX_TLS=rc_v,tcp,self UCX_NET_DEVICES=rxe0:1,lo
+}
+check "little memory may be locked" told 'ulimit -l 64 KiB.*device rc_verbs/rxe0:1: ' limited
 
 forbidden()
 {

@@ -10,9 +10,11 @@
  *   - It is refused, or ends before the answer. No operation was lost, and it is tried again.
  *   - It was up. Then the rank at the other end has died, and stays dead; operations on it fail.
  *     (Endpoints are in peer-error mode.)
+ * Where a device performs operations (ucx/device.c), the request and its answer also connect its
+ * endpoints. If these fail, the connection has, and no rank need have died.
  */
 #include "base/sparse.h"
-#include "rma/ucx/parts.h"
+#include "rma/ucx/device.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -124,23 +126,28 @@ ucs_status_t ucx_greet(const struct ucx_net *n, ucp_ep_h ep, struct ucx_greeting
 	ucs_status_ptr_t status;
 
 	g->number = number;
-	wire_seal(&n->key, &h, &g->message, sizeof g->message);
-	g->iov = (ucp_dt_iov_t){&g->message, sizeof g->message};
+	g->iov = (ucp_dt_iov_t){&g->message, sizeof g->message.header + g->end_bytes};
+	wire_seal(&n->key, &h, &g->message, g->iov.length);
 	status = ucp_am_send_nbx(ep, WIRE_REQUEST, NULL, 0, &g->iov, 1, &params);
 	return UCS_PTR_IS_ERR(status) ? UCS_PTR_STATUS(status) : UCS_OK;
 }
 
-static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
+void ucx_ended(struct ucx_peer *p, ucs_status_t status)
 {
-	struct ucx_peer *p = arg;
-
-	(void)ep;
+	if (p->state != UCX_CALLING && p->state != UCX_UP)
+		return;
 	p->status = status;
 	p->net->ended_endpoints = true;
 	if (p->state == UCX_UP)
 		atomic_store(&p->net->any_dead, true);
 	p->refused = p->state != UCX_UP;
 	p->state = p->state == UCX_UP ? UCX_DEAD : UCX_REFUSED;
+}
+
+static void on_end(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+	(void)ep;
+	ucx_ended(arg, status);
 }
 
 /* Begin to connect. */
@@ -152,6 +159,8 @@ static void begin(struct ucx_net *n, struct ucx_peer *p, int rank, bool inside)
 		return;
 	p->state = UCX_CALLING;
 	p->status = ucx_connect(n->asking, ucx_contact_of(n, rank), on_end, p, &p->ep);
+	if (p->status == UCS_OK && n->device)
+		p->status = ucx_device_begin(p);
 	if (p->status == UCS_OK)
 		p->status = ucx_greet(n, p->ep, &p->greeting, rank, ++p->sent);
 	if (p->status != UCS_OK) {
@@ -177,15 +186,25 @@ struct ucx_peer *ucx_call(struct ucx_net *n, int rank, bool inside)
 	return p;
 }
 
-void ucx_is_greeted(struct ucx_net *n, const struct wire_header *h)
+void ucx_is_up(struct ucx_peer *p)
+{
+	p->state = UCX_UP;
+	p->status = UCS_OK;
+	p->refused = false;
+	p->trouble[0] = '\0';
+}
+
+void ucx_is_greeted(struct ucx_net *n, const struct wire_header *h, const void *bytes,
+		    size_t length)
 {
 	struct ucx_peer *p = n->peer[h->from];
 
 	if (!p || p->state != UCX_CALLING || h->number != p->greeting.number)
 		return;
-	p->state = UCX_UP;
-	p->status = UCS_OK;
-	p->refused = false;
+	if (n->device)
+		ucx_device_join(p, bytes, length);
+	else
+		ucx_is_up(p);
 }
 
 const char *ucx_trouble(const struct ucx_peer *p)
@@ -195,6 +214,8 @@ const char *ucx_trouble(const struct ucx_peer *p)
 	if (p->status == UCS_ERR_EXCEEDS_LIMIT)
 		return "this process has too few file descriptors left (limit RLIMIT_NOFILE,"
 		       " ulimit -n)";
+	if (p->trouble[0])
+		return p->trouble;
 	return p->status == UCS_OK ? "no answer" : ucs_status_string(p->status);
 }
 
@@ -240,6 +261,8 @@ static void close_peer(struct ucx_net *n, struct ucx_peer *p)
 
 	ucx_forget_keys(n, p->rank);
 	p->ep = NULL;
+	if (n->device)
+		ucx_device_part(p);
 	if (ep)
 		ucx_close_endpoint(n->asking, ep);
 }

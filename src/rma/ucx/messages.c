@@ -261,7 +261,7 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 	if (!ucx_take_message(n, WIRE_ANSWER, data, length, param, &h))
 		return UCS_OK;
 	if (h.index == (uint32_t)UCX_GREETING)
-		ucx_is_greeted(n, &h);
+		ucx_is_greeted(n, &h, bytes, length - sizeof h);
 	b = h.index < n->batches ? n->batch[h.index] : NULL;
 	if (!b || b->peer->rank != h.from || b->number != h.number || !b->pending.client ||
 	    length != sizeof h + (size_t)b->results * sizeof(int64_t))

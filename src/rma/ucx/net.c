@@ -4,7 +4,7 @@
  * these, a thread, the key of messages, and a copy of all contacts (how ranks are reached) on each
  * host. It is made for the first table of the communicator and freed with the last one. So a
  * further table takes one agreement and nothing that grows with the number of ranks. (With UCX's
- * own operations each table has keys of its segments, too.)
+ * own operations, or those of a device, each table has keys of its segments, too.)
  *
  * Contacts travel through the MPI only: the first rank of each host gathers those of its host and
  * exchanges them with the first ranks of other hosts. A contact is the address of a worker, without
@@ -32,7 +32,7 @@
 #include "base/sparse.h"
 #include "rma/memory/shm.h"
 #include "rma/own_windows.h"
-#include "rma/ucx/parts.h"
+#include "rma/ucx/device.h"
 
 /* LEAST_DESCRIPTORS: two interfaces, and a few connections. */
 enum {
@@ -41,7 +41,7 @@ enum {
 	HOST = 256,
 	LEAST_DESCRIPTORS = UCX_OWN_DESCRIPTORS + 17,
 	MOST_NUMBERS = 32,
-	MOST_ADDRESS = 2048
+	MOST_CONTACT = 2048
 };
 
 /* Whether the user has set this variable. */
@@ -68,14 +68,14 @@ static ucs_status_t open_context(struct ucx_net *n, const char *devices, bool on
 	bool ok;
 
 	/* These features install handlers that perform operations for any process that connects. */
-	if (!n->by_messages)
+	if (n->by_ucp)
 		params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
 	status = ucp_config_read(NULL, NULL, &config);
 	if (status != UCS_OK)
 		return status;
 	ok = is_set("UCX_NET_DEVICES") || set(config, "NET_DEVICES", devices);
 	/* Shared memory has no peer-error mode in UCX 1.13, and would only take room. */
-	if (only_tcp && !is_set("UCX_TLS"))
+	if (only_tcp)
 		ok = ok && set(config, "TLS", "tcp,self");
 	/* A host that does not answer must not keep the thread, or a client with the mutex, for
 	 * minutes. Later versions have another name for it, and warn of this one; and all warn of
@@ -157,27 +157,40 @@ ucs_status_t ucx_open_worker(struct ucx_net *n, ucp_worker_h *worker, int *fd,
 struct offer {
 	int rank;
 	int descriptors;
-	uint32_t address_bytes; /* 0: the rank has failed */
-	char address[MOST_ADDRESS];
+	uint64_t bytes; /* of its contact; 0: the rank has failed */
+	char contact[MOST_CONTACT];
 };
 
 static void make_offer(const struct ucx_net *n, struct offer *o)
 {
 	ucp_worker_attr_t attributes = {
 	    .field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
-	    .address_flags = n->by_messages ? UCP_WORKER_ADDRESS_FLAG_NET_ONLY : 0,
+	    .address_flags = n->by_ucp ? 0 : UCP_WORKER_ADDRESS_FLAG_NET_ONLY,
 	};
+	struct ucx_contact *c = (struct ucx_contact *)(void *)o->contact;
+	size_t bytes, card = 0;
 
 	memset(o, 0, sizeof *o);
 	o->rank = n->rank;
 	o->descriptors = n->descriptors > INT_MAX ? INT_MAX : (int)n->descriptors;
 	if (ucp_worker_query(n->serving, &attributes) != UCS_OK)
 		return;
-	if (attributes.address_length <= sizeof o->address) {
-		o->address_bytes = (uint32_t)attributes.address_length;
-		memcpy(o->address, attributes.address, attributes.address_length);
+	bytes = sizeof *c + attributes.address_length;
+	if (bytes <= MOST_CONTACT) {
+		c->address_bytes = (uint16_t)attributes.address_length;
+		memcpy(c->address, attributes.address, attributes.address_length);
 	}
 	ucp_worker_release_address(n->serving, attributes.address);
+	if (n->device) {
+		bytes = ucx_card_at(c);
+		card = bytes < MOST_CONTACT
+			   ? ucx_device_card(n, o->contact + bytes, MOST_CONTACT - bytes)
+			   : 0;
+		if (!card)
+			return;
+	}
+	if (bytes + card <= MOST_CONTACT)
+		o->bytes = bytes + card;
 }
 
 /* What the first rank of a host knows. */
@@ -204,12 +217,11 @@ static bool measure(struct leader *l)
 
 	for (int i = 0; l->offers && i < l->host_ranks; i++) {
 		const struct offer *o = &l->offers[i];
-		int64_t bytes =
-		    (int64_t)(sizeof(struct ucx_contact) + o->address_bytes + ALIGN - 1);
+		int64_t bytes = (int64_t)(o->bytes + ALIGN - 1);
 
 		most[0] = bytes > most[0] ? bytes : most[0];
 		most[1] = -o->descriptors > most[1] ? -o->descriptors : most[1];
-		most[2] = most[2] || !o->address_bytes;
+		most[2] = most[2] || !o->bytes;
 	}
 	most[2] = most[2] || !l->offers;
 	PMPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT64_T, MPI_MAX, l->comm);
@@ -223,11 +235,9 @@ static void pack(struct leader *l)
 	for (int i = 0; i < l->host_ranks; i++) {
 		const struct offer *o = &l->offers[i];
 		char *to = l->mine + (size_t)i * record_bytes(l);
-		struct ucx_contact *c = (struct ucx_contact *)(void *)(to + ALIGN);
 
 		memcpy(to, &o->rank, sizeof o->rank);
-		c->address_bytes = (uint16_t)o->address_bytes;
-		memcpy(c->address, o->address, o->address_bytes);
+		memcpy(to + ALIGN, o->contact, o->bytes);
 	}
 }
 
@@ -379,8 +389,8 @@ static void gather(struct offer *mine, struct leader *l, MPI_Comm host_comm, int
 	struct offer dropped;
 
 	if (host_rank != 0) {
-		PMPI_Send(mine, (int)(offsetof(struct offer, address) + mine->address_bytes),
-			  MPI_BYTE, 0, 0, host_comm);
+		PMPI_Send(mine, (int)(offsetof(struct offer, contact) + mine->bytes), MPI_BYTE, 0,
+			  0, host_comm);
 		return;
 	}
 	l->offers = calloc((size_t)l->host_ranks, sizeof *l->offers);
@@ -406,7 +416,7 @@ static enum rma_failure share_contacts(struct ucx_net *n, const struct rma_reque
 	PMPI_Comm_size(host_comm, &l.host_ranks);
 	if (mine == RMA_OK) {
 		make_offer(n, &offer);
-		if (!offer.address_bytes) {
+		if (!offer.bytes) {
 			snprintf(err, errlen, "UCX does not say how to reach a worker");
 			mine = RMA_FAIL_WINDOW;
 		}
@@ -451,8 +461,7 @@ static enum rma_failure open_here(struct ucx_net *n, const char *devices, bool o
 
 	n->peer = sparse_array((size_t)n->ranks, sizeof *n->peer);
 	n->window = sparse_array((size_t)n->ranks, sizeof *n->window);
-	if (!n->peer || !n->window || !ucx_messages_open(n) ||
-	    !(n->by_messages || ucx_direct_open(n)))
+	if (!n->peer || !n->window || !ucx_messages_open(n) || (n->by_ucp && !ucx_direct_open(n)))
 		return failed(err, errlen, RMA_FAIL_NOMEM, "out of memory");
 	free_now = ucx_free_descriptors();
 	if (free_now < LEAST_DESCRIPTORS) {
@@ -480,12 +489,38 @@ static enum rma_failure open_here(struct ucx_net *n, const char *devices, bool o
 	return RMA_FAIL_WINDOW;
 }
 
+/* Whether operations are those of a device with few atomics: all ranks have one, and not all have a
+ * device with all atomics, which UCP uses by itself. */
+static bool choose_device(struct ucx_net *n, const char *devices)
+{
+	struct ucx_found found = ucx_device_find(n, devices);
+	bool all = all_agree(n->comm, found.all), few = all_agree(n->comm, found.few);
+
+	if (few && !all)
+		return true;
+	ucx_device_close(n);
+	return false;
+}
+
+/* Whether UCP uses TCP alone: that of one host, where the user has not said otherwise; and beside a
+ * device, if TCP connects the ranks. UCP only connects then, and TCP tells of a death at once. */
+static bool choose_tcp(const struct ucx_net *n, const struct rma_request *q, const char *devices,
+		       bool has_rdma)
+{
+	if (n->device)
+		return all_agree(n->comm, ucx_uses(devices, false));
+	return (q->one_host || (n->by_messages && !has_rdma)) && !is_set("UCX_TLS");
+}
+
 static enum rma_failure begin(struct ucx_net *n, const struct rma_request *q, char *devices,
 			      char *err, size_t errlen)
 {
 	bool has_rdma, any = ucx_choose_devices(n, q->one_host, devices, DEVICES, &has_rdma);
+	bool only_tcp;
 
-	n->over_rdma = any && ucx_uses(devices, true);
+	n->by_ucp = !n->by_messages && !choose_device(n, devices);
+	only_tcp = choose_tcp(n, q, devices, has_rdma);
+	n->over_rdma = any && ucx_uses(devices, true) && !(n->device && only_tcp);
 	if (!any)
 		return failed(err, errlen, RMA_FAIL_WINDOW,
 			      "no network interface connects all hosts: set UCX_NET_DEVICES to the"
@@ -495,7 +530,7 @@ static enum rma_failure begin(struct ucx_net *n, const struct rma_request *q, ch
 			      "the kernel gives no random numbers (getrandom) for the key of UCX's"
 			      " messages; option transport=mpi does without it");
 	ucx_raise_limit();
-	return open_here(n, devices, q->one_host || (n->by_messages && !has_rdma), err, errlen);
+	return open_here(n, devices, only_tcp, err, errlen);
 }
 
 /* What each rank does by itself once it has the contacts. */
@@ -534,7 +569,7 @@ static enum rma_failure say_apart(const struct ucx_net *n, const char *devices, 
 			 " open all ports between them,%s or use option transport=mpi",
 			 about[0], host[0], about[1], host[1], trouble,
 			 is_set("UCX_TLS") ? " let UCX_TLS have the transports by which others"
-					     " connect (ud_v for rc_v),"
+					     " connect (ud_verbs for rc_verbs),"
 					   : "");
 	PMPI_Bcast(err, (int)errlen, MPI_CHAR, about[0], n->comm);
 	return RMA_FAIL_CONNECT;
@@ -561,12 +596,30 @@ enum rma_failure ucx_agree(MPI_Comm comm, enum rma_failure mine, char *err, size
 	return first == INT_MAX ? RMA_OK : tell(comm, mine, first, err, errlen);
 }
 
-/* Whether all ranks have what they need, and the first rank of each node has connected to that of
- * the next one. Collective: the agreement for all that precedes it. */
+/* Whether the first rank of each node has connected to that of the next one, and each rank to
+ * itself if a device changes its words. What is wrong, and with which rank; NULL: nothing. */
+static const char *await_connections(struct ucx_net *n, int *rank)
+{
+	const char *trouble = ucx_watch_await(n);
+
+	*rank = n->watched;
+	if (trouble || !n->device)
+		return trouble;
+	if (n->watched >= 0)
+		trouble = ucx_reach_first(n, n->watched);
+	if (trouble)
+		return trouble;
+	*rank = n->rank;
+	return ucx_reach_first(n, n->rank);
+}
+
+/* Whether all ranks have what they need, and are connected. Collective: the agreement for all that
+ * precedes it. */
 static enum rma_failure settle(struct ucx_net *n, enum rma_failure mine, const char *devices,
 			       char *err, size_t errlen)
 {
-	const char *trouble = n->has_thread ? ucx_watch_await(n) : NULL;
+	int to = -1;
+	const char *trouble = n->has_thread ? await_connections(n, &to) : NULL;
 	int least[3] = {mine == RMA_OK ? INT_MAX : n->rank, trouble ? n->rank : INT_MAX,
 			!n->lacks_win};
 	int about[2];
@@ -579,7 +632,7 @@ static enum rma_failure settle(struct ucx_net *n, enum rma_failure mine, const c
 	if (least[1] == INT_MAX)
 		return RMA_OK;
 	about[0] = least[1];
-	about[1] = n->watched;
+	about[1] = to;
 	return say_apart(n, devices, about, trouble, err, errlen);
 }
 
@@ -667,6 +720,7 @@ enum rma_failure ucx_net_open(const struct rma_request *q, enum rma_failure mine
 static void close_workers(struct ucx_net *n, bool answered)
 {
 	ucx_disconnect(n);
+	ucx_device_close(n);
 	ucx_watch_close(n);
 	if (n->asking)
 		ucp_worker_destroy(n->asking);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open and close the UCX transport of a table: its place among the tables of the communicator
- * (ucx/net.c), and, for UCX's own operations, the keys of its segments, of which each node has a
- * copy.
+ * (ucx/net.c), and, for UCX's own operations or those of a device, the keys of its segments, of
+ * which each node has a copy.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/agree.h"
 #include "base/sparse.h"
 #include "rma/own_windows.h"
-#include "rma/ucx/parts.h"
+#include "rma/ucx/device.h"
 
 /* ----------------------------------------------------------------------- numbers */
 
@@ -37,6 +37,8 @@ static void remove_table(struct rma_ucx *u)
 	pthread_mutex_lock(&u->net->mutex);
 	ucx_messages_forget(u);
 	ucx_direct_forget(u);
+	if (u->on_device)
+		ucx_device_forget(u);
 	pthread_mutex_unlock(&u->net->mutex);
 	if (!u->number)
 		return;
@@ -49,6 +51,12 @@ static void remove_table(struct rma_ucx *u)
 static const struct ucx_key *key_at(const struct rma_ucx *u, int rank)
 {
 	return (const struct ucx_key *)(const void *)(u->keys + (size_t)rank * u->key_bytes);
+}
+
+const char *ucx_packed_key(const struct rma_ucx *u, int rank, uint64_t *base)
+{
+	*base = key_at(u, rank)->base;
+	return key_at(u, rank)->rkey;
 }
 
 ucp_rkey_h ucx_key_of(struct rma_ucx *u, struct ucx_peer *p, uint64_t *base)
@@ -73,33 +81,49 @@ void ucx_forget_keys(struct ucx_net *n, int rank)
 	}
 }
 
-/* The caller's key of u->key_bytes, which is 0 without memory for it. */
-static char *own_key(struct rma_ucx *u, uint64_t base, size_t *bytes)
+static struct ucx_key *new_key(uint64_t base, size_t length)
 {
-	struct ucx_key *k = NULL;
-	size_t length;
-	void *packed;
+	struct ucx_key *k = calloc(1, sizeof *k + length);
 
-	*bytes = 0;
-	if (!u->memory || ucp_rkey_pack(u->net->context, u->memory, &packed, &length) != UCS_OK)
-		return NULL;
-	k = calloc(1, sizeof *k + length);
 	if (k) {
 		k->base = base;
 		k->rkey_bytes = length;
-		memcpy(k->rkey, packed, length);
-		*bytes = (sizeof *k + length + 7) / 8 * 8;
 	}
+	return k;
+}
+
+/* The caller's key. NULL: there is none, or no memory for it. */
+static struct ucx_key *own_key(struct rma_ucx *u, uint64_t base)
+{
+	struct ucx_key *k;
+	size_t length;
+	void *packed;
+
+	if (!u->memory || ucp_rkey_pack(u->net->context, u->memory, &packed, &length) != UCS_OK)
+		return NULL;
+	k = new_key(base, length);
+	if (k)
+		memcpy(k->rkey, packed, length);
 	ucp_rkey_buffer_release(packed);
-	return (char *)k;
+	return k;
+}
+
+static struct ucx_key *own_device_key(const struct rma_ucx *u, uint64_t base)
+{
+	struct ucx_key *k = new_key(base, ucx_device_key_bytes(u->net));
+
+	if (k && ucx_device_pack_key(u, k->rkey))
+		return k;
+	free(k);
+	return NULL;
 }
 
 /* Collective: the ranks of a node share a copy of all keys. */
-static bool share_keys(struct rma_ucx *u, const struct rma_request *q, const char *mine,
-		       size_t bytes)
+static bool share_keys(struct rma_ucx *u, const struct rma_request *q, const struct ucx_key *mine)
 {
 	struct ucx_net *n = u->net;
-	uint64_t most = bytes;
+	const size_t bytes = mine ? (sizeof *mine + mine->rkey_bytes) : 0;
+	uint64_t most = (bytes + 7) / 8 * 8;
 	char *all, *padded;
 	MPI_Aint size;
 	void *base;
@@ -140,15 +164,19 @@ static bool exchange_keys(struct rma *r, const struct rma_request *q)
 	    .address = r->map[r->rank],
 	    .length = q->bytes + RMA_TAIL_BYTES,
 	};
-	size_t bytes;
-	char *mine;
+	const uint64_t base = (uint64_t)(uintptr_t)r->map[r->rank];
+	struct ucx_key *mine;
 	bool ok;
 
-	if (ucp_mem_map(u->net->context, &params, &u->memory) != UCS_OK)
-		u->memory = NULL;
-	u->rkey = sparse_array((size_t)u->net->ranks, sizeof(ucp_rkey_h));
-	mine = own_key(u, (uint64_t)(uintptr_t)r->map[r->rank], &bytes);
-	ok = share_keys(u, q, mine, u->rkey ? bytes : 0);
+	if (u->on_device) {
+		mine = own_device_key(u, base);
+	} else {
+		if (ucp_mem_map(u->net->context, &params, &u->memory) != UCS_OK)
+			u->memory = NULL;
+		u->rkey = sparse_array((size_t)u->net->ranks, sizeof(ucp_rkey_h));
+		mine = u->rkey ? own_key(u, base) : NULL;
+	}
+	ok = share_keys(u, q, mine);
 	free(mine);
 	return ok;
 }
@@ -159,6 +187,7 @@ static enum rma_failure open_table(struct rma *r, const struct rma_request *q, c
 				   size_t errlen)
 {
 	struct rma_ucx *u = ucx_of(r);
+	enum rma_failure failure;
 
 	if (!add_table(u->net, u)) {
 		snprintf(err, errlen, "%d tables of a communicator are open over UCX: free some",
@@ -166,11 +195,20 @@ static enum rma_failure open_table(struct rma *r, const struct rma_request *q, c
 		return RMA_FAIL_NOMEM;
 	}
 	r->transport = u->by_cpu ? &ucx_messages_transport : &ucx_direct_transport;
+	if (u->net->device) {
+		failure =
+		    ucx_device_register(u, r->map[r->rank], q->bytes + RMA_TAIL_BYTES, err, errlen);
+		failure = ucx_agree(q->comm, failure, err, errlen);
+		if (failure != RMA_OK)
+			return failure;
+	}
 	if (!u->by_cpu && !exchange_keys(r, q)) {
 		snprintf(err, errlen, "no memory for, or no keys of, the segments of a table");
 		return RMA_FAIL_NOMEM;
 	}
 	u->by_cpu = u->by_cpu && !q->by_network;
+	if (u->on_device)
+		ucx_device_use(r);
 	/* Orders the numbers of all ranks before the first operation of any, with what the ranks
 	 * of a table agree on before pawl_table_create() returns. */
 	return RMA_OK;
@@ -196,7 +234,10 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 			      .limits = {RMA_HEADER_BYTES, q->bytes},
 			      .by_cpu = n->by_messages,
 			      .keys_win = MPI_WIN_NULL};
+	if (n->device) /* messages change the flag of deaths only */
+		u->limits.first = u->limits.end;
 	r->state = u;
+	r->trouble = &n->trouble;
 	failure = open_table(r, q, err, errlen);
 	if (failure != RMA_OK) {
 		ucx_close(r);
@@ -224,10 +265,14 @@ void ucx_close(struct rma *r)
 	remove_table(u);
 	if (u->memory)
 		ucp_mem_unmap(n->context, u->memory);
+	if (u->on_device)
+		ucx_device_unregister(u);
 	if (u->keys_win != MPI_WIN_NULL)
 		own_windows.free(&u->keys_win);
 	free(u);
 	r->state = NULL;
+	r->trouble = NULL;
+	r->atomics = NULL;
 	ucx_net_leave(n);
 }
 

@@ -32,7 +32,8 @@ enum { UCX_TABLES = 65536 };
 
 /* How a process reaches others: the same for all of them, so the ranks of a host share one copy. At
  * `contacts` is a struct ucx_contact of contact_bytes for each rank. Behind these are the name of
- * the host of each node, and the integers of ucx/route.c. */
+ * the host of each node, and the integers of ucx/route.c. Behind the address of a contact, at a
+ * multiple of 8 bytes, is what ucx/device.c adds. */
 struct ucx_shared {
 	_Atomic(int64_t) deaths; /* not 0: a rank of the communicator died */
 	_Atomic(int) is_filled;
@@ -44,6 +45,10 @@ struct ucx_contact {
 	uint16_t address_bytes;
 	char address[];
 };
+static inline size_t ucx_card_at(const struct ucx_contact *c)
+{
+	return (offsetof(struct ucx_contact, address) + c->address_bytes + 7) / 8 * 8;
+}
 
 /* For UCX's own operations: the segment of a rank in a table. */
 struct ucx_key {
@@ -162,10 +167,15 @@ struct ucx_answer {
 	char bytes[WIRE_ANSWER_BYTES];
 };
 
-/* The empty request that sets up a connection. Its index is that of no batch. */
-enum { UCX_GREETING = -1 };
+/* The request that sets up a connection. It has no operations, but the address of an endpoint of
+ * the device, if there is one. Its index is that of no batch. */
+enum { UCX_GREETING = -1, UCX_END_BYTES = 64 };
 struct ucx_greeting {
-	struct wire_header message;
+	struct {
+		struct wire_header header;
+		char end[UCX_END_BYTES];
+	} message;
+	size_t end_bytes;
 	ucp_dt_iov_t iov;
 	uint64_t number;
 };
@@ -189,7 +199,8 @@ struct ucx_peer {
 	struct ucx_greeting greeting;
 	struct ucx_pending *pending;
 	struct ucx_net *net;
-	bool told; /* of a death */
+	bool told;        /* of a death */
+	char trouble[96]; /* of the device, with the last connection */
 };
 
 /* A table. */
@@ -203,12 +214,13 @@ struct rma_ucx {
 	struct wire_limits limits;
 	_Atomic(rma_serve *) serve; /* performs tasks, with serve_arg; NULL: there are none */
 	void *serve_arg;
-	/* Of UCX's own operations. */
-	ucp_mem_h memory;
+	/* Of UCX's own operations, and those of a device (ucx/device.c). */
 	MPI_Win keys_win;
 	const char *keys; /* [ranks] of key_bytes */
 	size_t key_bytes;
+	ucp_mem_h memory;
 	ucp_rkey_h *rkey; /* [ranks], NULL: not unpacked */
+	struct device_table *on_device;
 };
 
 /* What the tables of a communicator share: the workers and connections of this process, its thread,
@@ -222,8 +234,14 @@ struct ucx_net {
 	pthread_t thread;
 	bool has_thread;
 	_Atomic(bool) stop;
-	bool by_messages; /* no device performs atomics */
-	bool over_rdma;   /* devices of UCX are RDMA devices */
+	/* Who performs operations: the target's thread, as messages ask; UCX itself; or else a
+	 * device, one level below UCX (ucx/device.c). */
+	bool by_messages, by_ucp;
+	struct ucx_device *device;
+	bool over_rdma; /* connections of UCP are over RDMA devices */
+	/* How a device lost a connection, if no process need have died; NULL: it has not. */
+	_Atomic(const char *) trouble;
+	char trouble_text[192];
 	/* The tables by number; number 0 is `own`, whose only words are the flags of deaths. The
 	 * thread has not looked at a table that was removed since `seen` is what `removed` was. */
 	_Atomic(struct rma_ucx *) *table;
@@ -352,8 +370,12 @@ static inline int ucx_route(const struct ucx_net *n, int rank)
 /* Under the mutex: begin to connect to the rank, unless that has begun. inside: the client is in
  * the middle of a protocol. NULL: out of memory. Clients call ucx_reach(). */
 struct ucx_peer *ucx_call(struct ucx_net *n, int rank, bool inside);
-void ucx_is_greeted(struct ucx_net *n, const struct wire_header *h); /* an answer has come */
-const char *ucx_trouble(const struct ucx_peer *p);                   /* why it is not up */
+/* An answer has come, with so many bytes behind its header; the connection is up; it has ended. */
+void ucx_is_greeted(struct ucx_net *n, const struct wire_header *h, const void *bytes,
+		    size_t length);
+void ucx_is_up(struct ucx_peer *p);
+void ucx_ended(struct ucx_peer *p, ucs_status_t status);
+const char *ucx_trouble(const struct ucx_peer *p); /* why it is not up */
 /* Tell the user that a client of the lock has waited so long for a connection, and what to do. */
 void ucx_say_waits(const struct ucx_net *n, int rank, uint64_t lock, uint64_t ns);
 void ucx_close_ended(struct ucx_net *n); /* close the endpoints that have failed */
@@ -389,6 +411,7 @@ bool ucx_direct_open(struct ucx_net *n);
 void ucx_direct_close(struct ucx_net *n);
 void ucx_direct_forget(const struct rma_ucx *u); /* as ucx_messages_forget() */
 ucp_rkey_h ucx_key_of(struct rma_ucx *u, struct ucx_peer *p, uint64_t *base);
+const char *ucx_packed_key(const struct rma_ucx *u, int rank, uint64_t *base);
 void ucx_forget_keys(struct ucx_net *n, int rank);
 
 /* ucx/messages.c, ucx/perform.c. ucx_take_message: whether data is a message of this type to this
@@ -411,6 +434,15 @@ ucs_status_t ucx_on_request(void *arg, const void *header, size_t header_length,
 ucs_status_t ucx_on_task(void *arg, const void *header, size_t header_length, void *data,
 			 size_t length, const ucp_am_recv_param_t *param);
 bool ucx_serve_tasks(struct rma *r, rma_serve *fn, void *arg);
+
+/* A wait of so many ns, in which time counts only as far as this process has run: one that is
+ * stopped, or a machine that is suspended, has not waited. Sleeps for a moment; false: it is over.
+ */
+struct ucx_patience {
+	uint64_t last, left;
+};
+struct ucx_patience ucx_patience(uint64_t ns);
+bool ucx_is_patient(struct ucx_patience *p);
 
 /* ucx/watch.c. open is collective over node_comm; false: no descriptor is left. begin and look are
  * for the thread; look handles a readable fd. await waits until the connection is up, also because
@@ -438,6 +470,8 @@ static inline struct ucx_peer *ucx_reach(struct rma_client *c, int rank)
 
 	return p && p->state == UCX_UP ? p : ucx_reach_slowly(c, rank);
 }
+/* Connect to the rank, before anything else. Takes the mutex. NULL, or what is wrong. */
+const char *ucx_reach_first(struct ucx_net *n, int rank);
 /* Whether this process lacks what a connection needs. */
 static inline bool ucx_lacks_resources(const struct ucx_peer *p)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "rma/ucx/parts.h"
+#include "rma/ucx/device.h"
 
 enum { PAUSE_NS = 1000000 };
 
@@ -88,6 +88,18 @@ static void perform_all(char *base, const struct wire_op *op, int ops, struct uc
 	}
 }
 
+/* The answer to a greeting with the address of an endpoint of a device: that of this end. */
+static void meet(struct ucx_net *n, int rank, const void *data, size_t length, struct ucx_answer *m)
+{
+	const size_t header = sizeof(struct wire_header);
+	char *own = m->bytes + header;
+
+	memset(own, 0, UCX_END_BYTES);
+	m->used = (ucp_dt_iov_t){m->bytes, header};
+	m->used.length +=
+	    ucx_device_accept(n, rank, (const char *)data + header, length - header, own);
+}
+
 /* ------------------------------------------------------------------ answers */
 
 static void on_sent(void *request, ucs_status_t status, void *arg)
@@ -145,16 +157,22 @@ static bool perform(struct ucx_net *n, const struct rma_ucx *u, char *base,
 		    const struct wire_header *h, const void *data, size_t length, bool *wakes)
 {
 	struct wire_op op[WIRE_OPS_MOST];
-	int ops = 0;
+	bool meets;
+	int ops;
 
 	*wakes = false;
 	if (h->type == WIRE_TASK)
 		return h->segment == n->rank && is_new(n, h) &&
 		       perform_task(u, h->from, data, length, n->answer);
-	ops = wire_operations(&u->limits, data, length, op);
+	meets =
+	    n->device && u == &n->own && h->index == (uint32_t)UCX_GREETING && length > sizeof *h;
+	ops = meets ? 0 : wire_operations(&u->limits, data, length, op);
 	if (ops < 0 || !is_new(n, h))
 		return false;
-	perform_all(base, op, ops, n->answer);
+	if (meets)
+		meet(n, h->from, data, length, n->answer);
+	else
+		perform_all(base, op, ops, n->answer);
 	*wakes = ops > 0 && u != &n->own;
 	return true;
 }

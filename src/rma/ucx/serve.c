@@ -70,9 +70,9 @@ static bool drain(struct ucx_net *n)
 
 	for (int i = 0; i < MOST_AT_ONCE && ucp_worker_progress(n->serving); i++)
 		some = true;
-	if (some && !n->by_messages)
+	if (some && n->by_ucp)
 		wake_all(n);
-	return some && (!n->by_messages || n->performed != before);
+	return some && (n->by_ucp || n->performed != before);
 }
 
 /* Wait for an event for so long, in ms; -1: for any time. */

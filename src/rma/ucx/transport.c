@@ -12,8 +12,9 @@
  * Atomicity. If no device performs atomics, the target's thread performs them by CPU, as messages
  * ask it to (ucx/messages.c). A NET word that is mapped here is then changed by CPU atomics, too,
  * and only other nodes get messages. If there may be a device that performs atomics, every
- * operation on a NET word is an operation of UCX (ucx/direct.c). For kinds that always take the
- * network's path (by_network), every NET word goes through UCX in both cases.
+ * operation on a NET word is an operation of UCX (ucx/direct.c); or, if the device has addition and
+ * compare-and-swap only, one of the device one level below (ucx/device.c). For kinds that always
+ * take the network's path (by_network), every NET word goes through UCX in all cases.
  *
  * Any process that reaches a port can send messages; ucx/wire.h says which are accepted.
  *
@@ -33,7 +34,7 @@
 
 #include "base/agree.h"
 #include "base/error.h"
-#include "rma/ucx/parts.h"
+#include "rma/ucx/device.h"
 
 enum {
 	POLL_MS = 10,              /* longest sleep of a client between two looks */
@@ -92,6 +93,8 @@ static bool step(struct ucx_net *n)
 {
 	bool some = ucp_worker_progress(n->asking) > 0;
 
+	if (n->device)
+		some = ucx_device_progress(n->device) || some;
 	if (n->ended_endpoints) {
 		ucx_close_ended(n);
 		if (atomic_load(&n->any_dead))
@@ -106,13 +109,14 @@ static bool step(struct ucx_net *n)
 
 static void sleep_until_event(struct ucx_net *n)
 {
-	struct pollfd fd = {.fd = n->asking_fd, .events = POLLIN};
+	struct pollfd fd[] = {{.fd = n->asking_fd, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
 
-	if (ucp_worker_arm(n->asking) != UCS_OK)
+	if (ucp_worker_arm(n->asking) != UCS_OK ||
+	    (n->device && !ucx_device_arm(n->device, &fd[1].fd)))
 		return;
 	n->blocked++;
 	pthread_mutex_unlock(&n->mutex);
-	poll(&fd, 1, POLL_MS);
+	poll(fd, 2, POLL_MS);
 	pthread_mutex_lock(&n->mutex);
 	n->blocked--;
 }
@@ -222,6 +226,29 @@ struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
 		look_again(c, start, look);
 		now = rma_now_ns();
 	}
+}
+
+const char *ucx_reach_first(struct ucx_net *n, int rank)
+{
+	struct ucx_patience patience = ucx_patience(REACH_NS);
+	bool waits = true;
+
+	while (waits) {
+		struct ucx_peer *p;
+		bool up;
+
+		pthread_mutex_lock(&n->mutex);
+		p = ucx_call(n, rank, false);
+		step(n);
+		up = p && p->state == UCX_UP;
+		/* What the device lacks here, it would lack again. */
+		waits = p && p->state != UCX_DEAD && !(p->trouble[0] && p->status != UCS_OK);
+		pthread_mutex_unlock(&n->mutex);
+		if (up)
+			return NULL;
+		waits = waits && ucx_is_patient(&patience);
+	}
+	return ucx_trouble(n->peer[rank]);
 }
 
 /* -------------------------------------------------------------------- posting */

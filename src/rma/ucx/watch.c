@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 /* How long to wait for the connection, how often to look, and what counts at most between two
- * looks: a process that does not run, or a machine that is suspended, has not waited. */
+ * looks. */
 enum { LOOK_NS = 50000, MOST_BETWEEN_NS = 10000000 };
 #define CONNECT_NS UINT64_C(5000000000)
 
@@ -144,20 +144,31 @@ void ucx_watch_begin(struct ucx_net *n)
 		ucx_watch_look(n, n->watching_fd);
 }
 
+struct ucx_patience ucx_patience(uint64_t ns)
+{
+	return (struct ucx_patience){rma_now_ns(), ns};
+}
+
+bool ucx_is_patient(struct ucx_patience *p)
+{
+	uint64_t now, gone;
+
+	nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+	now = rma_now_ns();
+	gone = now - p->last < MOST_BETWEEN_NS ? now - p->last : MOST_BETWEEN_NS;
+	p->last = now;
+	p->left -= gone < p->left ? gone : p->left;
+	return p->left > 0;
+}
+
 const char *ucx_watch_await(struct ucx_net *n)
 {
-	uint64_t last = rma_now_ns(), waited = 0;
+	struct ucx_patience patience = ucx_patience(CONNECT_NS);
 
 	if (n->watched < 0)
 		return NULL;
-	while (atomic_load(&n->watches) == UCX_CALLING && waited < CONNECT_NS) {
-		uint64_t now;
-
-		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-		now = rma_now_ns();
-		waited += now - last < MOST_BETWEEN_NS ? now - last : MOST_BETWEEN_NS;
-		last = now;
-	}
+	while (atomic_load(&n->watches) == UCX_CALLING && ucx_is_patient(&patience))
+		;
 	switch (atomic_load(&n->watches)) {
 	case UCX_UP:
 		return NULL;

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# In a guest, by tests/verbs.sh: locks over a device with addition and compare-and-swap alone.
+
+. "$srcdir/tests/tap.sh"
+. "$srcdir/tests/mpirun.sh"
+lock=$builddir/tests/lock
+
+# The MPI uses shared memory. Locks have the device, and the loopback to connect.
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader PAWL_TRANSPORT=ucx
+export UCX_TLS=rc_v,ud_v,tcp,self UCX_NET_DEVICES=rxe0:1,lo UCX_IB_GID_INDEX=0 UCX_ATOMIC_MODE=device
+
+# on_nodes NODES RANKS PROGRAM...: so many nodes of so many ranks each
+on_nodes()
+{
+	nodes=$1
+	each=$2
+	shift 2
+	(
+		export PAWL_TOPOLOGY="node:$nodes core:$each"
+		mpi_run $((nodes * each)) 300 "$@"
+	)
+}
+# counter NAME: of the device
+counter()
+{
+	rdma statistic show link rxe0/1 | sed "s/.* $1 \([0-9]*\).*/\1/"
+}
+
+tap_program "words" on_nodes 2 1 "$lock/ucx_words" --limit 200
+tap_program "the home is stopped" on_nodes 2 1 "$lock/stopped" --limit 200
+for kind in d-mcs alock adaptive; do
+	tap_program "2 nodes x 2" on_nodes 2 2 "$lock/exclusion" --only $kind --budget 0.02 \
+		--limit 200
+done
+tap_program "4 nodes" on_nodes 4 1 "$lock/exclusion" --only d-mcs --budget 0.02 --limit 200
+tap_program "2 nodes x 2" on_nodes 2 2 "$lock/exclusion" --budget 0.02 --limit 200 \
+	--except mpi-win-lock,d-mcs,alock,adaptive
+tap_program "2 nodes x 2" on_nodes 2 2 "$lock/operations" --limit 200
+one_sided()
+{
+	rdma statistic show link rxe0/1
+	[ "$(counter sent_pkts)" -gt 10000 ] && [ "$(counter rdma_sends)" = 0 ] &&
+		[ "$(counter rdma_recvs)" = 0 ]
+}
+check "all of these by the device's atomics, reads and writes, none by a send" one_sided
+
+info()
+{
+	said=$(on_nodes 2 1 "$builddir/tools/pawl-info")
+	printf '%s\n' "$said" | grep '^remote .* ucx *offloaded .* goes on' &&
+		printf '%s\n' "$said" | grep 'rc_verbs/rxe0:1 adds and compares-and-swaps'
+}
+check "pawl-info says that the device performs atomics, and names it" info
+
+# Ranks are killed, as in tests/ucx.sh.
+survive='"$@"; while [ ! -s "$0" ]; do sleep 0.05; done'
+death()
+{
+	rm -f /tmp/verdict
+	OMPI_MCA_orte_enable_recovery=1 mpi_run 4 100 sh -c "$survive" /tmp/verdict \
+		"$lock/peer_death" "$1" "$2" /tmp/verdict >/tmp/said 2>&1
+	grep '^ok' /tmp/verdict || { cat /tmp/verdict /tmp/said; return 1; }
+}
+PAWL_TOPOLOGY="node:2 core:1"
+export PAWL_TOPOLOGY
+for each in d-mcs,rank shiftlock,node citron,grow; do
+	check "only clients that need the dead rank get an error: $each" death "${each%,*}" "${each#*,}"
+done
+
+# The network goes while a lock is in use: an error that names the device, and nothing has died.
+lost()
+{
+	(
+		sleep 15
+		ifconfig eth0 down
+	) &
+	UCX_RC_TIMEOUT=50ms UCX_RC_RETRY_COUNT=3 UCX_LOG_LEVEL=fatal mpi_run 2 100 \
+		"$lock/exclusion" --only d-mcs --budget 20 --one-failure 1 >/tmp/said 2>&1
+	wait $!
+	grep 'device rc_verbs/rxe0:1 has lost the connection to rank' /tmp/said || {
+		cat /tmp/said
+		return 1
+	}
+}
+check "the device loses its network" lost
+
+finish
