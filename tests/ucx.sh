@@ -39,8 +39,10 @@ done
 tap_program "2 nodes x 2, MPI_THREAD_MULTIPLE" mpi_run 4 60 "$lock/exclusion" --only d-mcs \
 	--threads 1 --set transport=ucx --budget 0.02 --set "$two_nodes"
 
-[ "${TEST_SECOND-}" = 1 ] || tap_program "operations" mpi_run 4 120 "$lock/operations" \
-	--set transport=ucx --set "$two_nodes"
+for atomics in all few; do
+	[ "${TEST_SECOND-}" = 1 ] || tap_program "operations, $atomics atomics" mpi_run 4 120 \
+		env TEST_ATOMICS=$atomics "$lock/operations" --set transport=ucx --set "$two_nodes"
+done
 
 # Releases that do not wait, and waiters that leave.
 for kind in d-mcs alock; do

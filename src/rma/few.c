@@ -47,18 +47,34 @@ static struct rma_few *few_of(const struct rma_client *c)
 
 /* --------------------------------------------------------------------- guesses */
 
-/* Words share guesses; a guess that is another word's costs a round trip. */
-static _Atomic(int64_t) *guess_of(const struct rma_client *c, struct rma_word w)
+static uint64_t number_of(struct rma_word w)
 {
-	uint64_t word = w.offset / sizeof(int64_t) + ((uint64_t)(uint32_t)w.rank << 40);
-
-	return &few_of(c)->guess[(word * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	return 1 + w.offset / sizeof(int64_t) + ((uint64_t)(uint32_t)w.rank << 40);
 }
-_Static_assert(RMA_FEW_GUESSES == 1 << 8, "the upper 8 bits choose a guess");
+
+/* Words share places; one finds the value that was left in it, unless another word took its place
+ * since. (Threads may mix the two, which costs a round trip.) */
+static struct rma_few_guess *place_of(const struct rma_client *c, struct rma_word w)
+{
+	return &few_of(c)->guess[(number_of(w) * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+}
+_Static_assert(RMA_FEW_GUESSES == 1 << 8, "the upper 8 bits choose a place");
+
+static int64_t guess(const struct rma_client *c, struct rma_word w)
+{
+	struct rma_few_guess *g = place_of(c, w);
+
+	return atomic_load_explicit(&g->word, memory_order_relaxed) == number_of(w)
+		   ? atomic_load_explicit(&g->value, memory_order_relaxed)
+		   : 0;
+}
 
 static void learn(const struct rma_client *c, struct rma_word w, int64_t value)
 {
-	atomic_store_explicit(guess_of(c, w), value, memory_order_relaxed);
+	struct rma_few_guess *g = place_of(c, w);
+
+	atomic_store_explicit(&g->word, number_of(w), memory_order_relaxed);
+	atomic_store_explicit(&g->value, value, memory_order_relaxed);
 }
 
 static int64_t after(enum rma_op op, int64_t old, int64_t value)
@@ -174,9 +190,7 @@ static void few_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 		value = 0;
 	}
 	if (op == RMA_SUM) {
-		int64_t guess = atomic_load_explicit(guess_of(c, w), memory_order_relaxed);
-
-		learn(c, w, after(op, guess, value));
+		learn(c, w, after(op, guess(c, w), value));
 		f->below->fao(c, w, op, value, result);
 		return;
 	}
@@ -188,7 +202,7 @@ static void few_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 	    .word = w,
 	    .op = op,
 	    .value = value,
-	    .expected = atomic_load_explicit(guess_of(c, w), memory_order_relaxed),
+	    .expected = guess(c, w),
 	    .result = result,
 	};
 	attempt(c, &own->op[own->n - 1]);
@@ -196,9 +210,7 @@ static void few_fao(struct rma_client *c, struct rma_word w, enum rma_op op, int
 
 static void few_acc(struct rma_client *c, struct rma_word w, int64_t value)
 {
-	int64_t guess = atomic_load_explicit(guess_of(c, w), memory_order_relaxed);
-
-	learn(c, w, after(RMA_SUM, guess, value));
+	learn(c, w, after(RMA_SUM, guess(c, w), value));
 	few_of(c)->below->acc(c, w, value);
 }
 

@@ -7,11 +7,17 @@
 
 enum { RMA_FEW_GUESSES = 256, RMA_FEW_PENDING = 32 };
 
+/* What a word may hold. */
+struct rma_few_guess {
+	_Atomic(uint64_t) word; /* which one; 0: none */
+	_Atomic(int64_t) value;
+};
+
 /* Of a process and a table. Zero it before rma_few_open(); it must outlive the last operation. */
 struct rma_few {
 	const struct rma_transport *below;
-	struct rma_transport transport;          /* that of below, with all operations */
-	_Atomic(int64_t) guess[RMA_FEW_GUESSES]; /* what a word, by hash, may hold */
+	struct rma_transport transport; /* that of below, with all operations */
+	struct rma_few_guess guess[RMA_FEW_GUESSES];
 };
 
 /* An operation that a compare-and-swap performs, which is on its way. */
