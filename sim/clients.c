@@ -150,6 +150,14 @@ static bool was_before(const struct sim_note *n, const struct sim_hold *h)
 	return n->term != term ? n->term < term : n->granted < h->granted;
 }
 
+/* Whether a holder of a later life has repaired what this hold may have left. The hold may end
+ * after that, if its client was stopped in its acquire: no lock can then tell anybody, and storage
+ * refuses the client by its number. */
+static bool was_repaired(const struct sim_note *n, const struct sim_lock *l)
+{
+	return n->term < l->repaired.term;
+}
+
 /* The holder is told of a recovery if and only if an earlier one has not released, or might have
  * died, and nobody has repaired since. */
 static void check_told(const struct sim_hold *h)
@@ -161,16 +169,20 @@ static void check_told(const struct sim_hold *h)
 		return;
 	copy = life_of(h).copy;
 	w->told += h->rank->told;
-	if (h->rank->told && (!copy || copy == w->locks[h->lock].repaired))
+	if (h->rank->told && (!copy || copy == w->locks[h->lock].repaired.copy))
 		sim_fail(w, SIM_MISUSE, "rank %d is told that lock %llu was recovered, %s",
 			 h->rank->id, (unsigned long long)h->lock,
 			 copy ? "which was repaired since" : "which never was");
-	for (int i = 0; i < SIM_NOTES && !h->rank->told; i++)
-		if (!w->notes[i].token && is_about(&w->notes[i], h) && was_before(&w->notes[i], h))
+	for (int i = 0; i < SIM_NOTES && !h->rank->told; i++) {
+		const struct sim_note *n = &w->notes[i];
+
+		if (!n->token && is_about(n, h) && was_before(n, h) &&
+		    !was_repaired(n, &w->locks[h->lock]))
 			sim_fail(w, SIM_MISUSE,
 				 "rank %d is not told that an earlier holder of lock %llu has not"
 				 " released it",
 				 h->rank->id, (unsigned long long)h->lock);
+	}
 }
 
 static void uncount(struct sim_hold *h)
@@ -819,7 +831,7 @@ bool sim_repair(struct sim_rank *r)
 {
 	struct sim_hold *h = &r->held[r->nheld - 1];
 	struct sim_world *w = r->world;
-	const int64_t copy = life_of(h).copy;
+	const struct lock_life life = life_of(h);
 	bool repaired = false;
 
 	sim_note(r, "has repaired what lock %llu protects", (unsigned long long)h->lock);
@@ -832,7 +844,7 @@ bool sim_repair(struct sim_rank *r)
 	if (!h->counted || !repaired) /* given up meanwhile */
 		return true;
 	w->repairs++;
-	w->locks[h->lock].repaired = copy;
+	w->locks[h->lock].repaired = life;
 	for (int i = 0; i < SIM_NOTES; i++)
 		if (!w->notes[i].token && w->notes[i].lock == h->lock)
 			w->notes[i].granted = 0;

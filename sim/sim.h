@@ -237,7 +237,7 @@ struct sim_lock { /* the true state of a lock, whatever its words say */
 	/* 1 + the only rank that has asked for it so far, by acquires and tries alone; -1: there
 	 * are several, or other calls. */
 	int only;
-	int64_t repaired; /* the copy in which a holder has last repaired it */
+	struct lock_life repaired; /* of the holder that has last repaired it */
 	/* Calls that make it exclusive: under way, and begun so far. */
 	uint64_t upgraders, upgrades;
 	uint64_t changed; /* grants that were changes of mode */
