@@ -5,7 +5,6 @@
 #define BASELINES_LIST_H
 
 #define BASELINES(KIND)         \
-	KIND(lock_cached)       \
 	KIND(lock_cas_spin)     \
 	KIND(lock_cas_backoff)  \
 	KIND(lock_fompi_spin)   \

@@ -1,119 +1,98 @@
 /*
- * A lock that stays at the node that used it last, and that any running client may take while it is
- * free: model of kind adaptive (src/lock/adaptive/adaptive.c, head.c), both levels.
+ * Kind adaptive on one node, in all modes, which word W counts (src/lock/adaptive: adaptive.c,
+ * head.c, counts.c, direct.c).
  *
- * Node level. Each node has a word W for the lock: its state (S), HEAD and STRICT. A client that
- * finds W free takes it by one compare-and-swap, even before clients that wait (T1), unless STRICT
- * keeps it for one of these. The others queue (T2). The first client of the queue, its head,
- * announces itself by HEAD (T3) and takes W when it is free (T4). When its patience has ended, it
- * sets STRICT (T5), and sleeps. A release makes W free by one operation that fetches STRICT, and
- * then wakes the head (R1). The head clears HEAD and STRICT with the swap that takes W, and leaves
- * the queue after that (T6). A head whose deadline passes clears both, unless W is SHUT: then it
- * takes W, because the client that left W SHUT relies on it (T7).
+ * A client that finds no holder in W that excludes it counts itself there by one compare-and-swap (T1),
+ * even before clients that wait, unless STRICT keeps newcomers out. A sharer counts itself by an add
+ * (S1), unless it found itself excluded then at its last try; if it does, it takes its count back (R1)
+ * and goes on as others do. The others queue (T2). The head
+ * of the queue takes W likewise (T4). When its patience has ended, it sets STRICT (T5) and sleeps.
+ * It clears STRICT with the swap that counts it, or when it gives up (T7), and then leaves the queue
+ * (T6). An intent ahead is counted at once (C1), sleeps until no holder excludes it (C2), or takes
+ * its count back. A release takes its count back by one operation, and wakes the sleepers if that
+ * finds STRICT, or intents that it excluded (R1), because only the head and intents ahead sleep on W.
  *
- * Upper level. It is that of kept_root.pml, whose labels are used here: a client that has W does
- * what a client does there, and the free values of W are the states of USE that it leaves: OUT,
- * GONE, SHUT, IDLE. HELD stands for HELD and QUEUED there. The difference: W becomes SHUT only if
- * the same swap finds HEAD set, which replaces the count of waiters there.
+ * An exclusive head may remain the head while it holds the lock (K1), and then hand its count and its
+ * place to the next client of the queue by one step (K2). If that one asks in another mode, it
+ * changes the count of the exclusive holder to its own by one operation, and wakes intents ahead if
+ * that finds counts of them (T8). If there is no next one, or at any time, the release leaves the
+ * queue (K3), and is R1. (In the lock it does so at the latest when it looks and finds intents ahead.)
  *
- * What it proves. NN nodes (default 2) with NC clients each (default 2), which take the lock as
- * often as they like and may stop between any two acquisitions: mutual exclusion (assert at CS); no
- * deadlock, as by a lost wake-up or a SHUT that no client takes; a node never queues behind
- * itself. With -DTIMED also when waiters time out at any moment, in the queue of their node, at its
- * head, and in the queue of the nodes (-DFIRM=v: client v has no deadline, so that a wait of v
- * without end shows as a deadlock). With -DLIVE=v, under weak fairness, client v, which has no
- * deadline, gets the lock whenever it wants it, however often others take it when they find it
- * free. NN=1 is a table of one node: OUT is its free value, and there is no upper level. -DBRIEF: as
- * in kept_root.pml, and W is handed on without a look. -DNOKEEP: without K1.
+ * What it proves. NP processes (default 3), each of which asks in any mode, any number of times, and
+ * may stop between two: no two holders that exclude each other, no deadlock, as by a lost wake-up.
+ * With -DTIMED also when waiters time out at any moment. With -DLIVE=v, under weak fairness, process
+ * v, which has no deadline, gets the lock whenever it asks; without intents ahead of others
+ * (NOAHEAD), because these may follow each other without end.
  *
- * What it abstracts. The queue of a node is a list with atomic operations; in the code it is mcs.h,
- * which dmcs.pml shows with abandoned places. Otherwise as kept_root.pml.
+ * What it abstracts. The queue is a list with atomic operations (mcs.h, dmcs.pml). Patience lasts for
+ * one try.
  *
  * Rows of ./check, known-broken variants among them:
  *
- * | NN=1 NC=4 | safe | pass | 1 node of 4 clients | 158 071 |
- * | NN=1 NC=3 TIMED | safe | pass | 1 of 3 with deadlines that pass at any moment | 13 853 |
- * | NN=1 NC=3 LIVE=0 | live3 | pass | 1 node of 3 | 20 252 |
- * | NN=1 NC=3 TIMED LIVE=0 | live3 | pass | with deadlines | 21 099 |
- * | NC=1 TIMED LIVE=0 | live3 | pass | 2 nodes of one, with deadlines | 5 270 |
- * | NN=3 NC=1 | safe | pass | 3 nodes of one | 481 808 |
- * | | safe 5M long | pass | 2 nodes of 2 | 17 309 895 |
- * | NN=3 NC=1 TIMED | safe long | pass | 3 nodes of one, with deadlines | 1 264 471 |
- * | BRIEF | safe 5M middle | pass | 2 nodes of 2, stays that end at any time | 4 976 211 |
- * | BRIEF NOKEEP | safe middle | pass | without K1 | 3 099 126 |
- * | TIMED UNSEEN=0 | safe 5M long | pass | 2 nodes of 2, with deadlines, each release looks | 19 013 715 |
- * | TIMED FIRM=0 UNSEEN=0 | safe 5M long | pass | the same, client 0 without | 15 278 213 |
- * | TIMED FIRM=0 BREAK_HEAD | safe | deadlock | SHUT by a look at HEAD before the swap | |
- * | BREAK_SURE | safe | deadlock | SHUT whether there is a head or not | |
- * | TIMED FIRM=0 BREAK_GIVE_UP | safe | deadlock | a head that gives up leaves a W that is SHUT | |
- * | NN=1 NC=3 BREAK_WAKE | bfs | deadlock | STRICT is looked at before the release | |
- * | NN=1 NC=3 LIVE=0 BREAK_BARGE | live3 | cycle | T1 does not look at STRICT | |
- * | NN=1 NC=3 LIVE=0 BREAK_PATIENCE | live3 | cycle | STRICT is never set | |
- * | NN=1 NC=3 BREAK_LEAVE | bfs | deadlock | the queue is left before W is taken | |
- * | NN=1 NC=2 BREAK_KEEP | bfs | deadlock | K3 is left out: W is freed, but not the place | |
- * | NN=1 NC=2 TIMED FIRM=0 BREAK_EMPTY | bfs | deadlock | W is handed on where nobody is left to take it | |
- * | LIVE=0 BREAK_UNSEEN | live5 | cycle | no release that hands W on looks at NEXT | |
- * | BREAK_FENCE | safe | assert | as `kept_root` | two holders |
- * | BREAK_ENTER | safe | assert | as `kept_root` | two holders |
- * | BREAK_FLUSH | safe | assert | as `kept_root` | two holders |
- * | BREAK_AGAIN | safe | deadlock | as `kept_root` | |
- * | BREAK_SHUT | safe | assert | as `kept_root` | two holders |
- * | NN=3 NC=1 BREAK_NUMBER | bfs | assert | as `kept_root` | two holders |
+ * | | safe middle | pass | 3 clients in any mode, intents ahead too | 837 719 |
+ * | TIMED | safe | pass | with deadlines | 1 162 105 |
+ * | NP=2 NOAHEAD TIMED LIVE=0 | live3 | pass | 2 without intents ahead, with deadlines | 35 387 |
+ * | MODES=2 LIVE=0 | live3 | pass | 3 readers or writers | 578 394 |
+ * | MODES=2 LIVE=0 BREAK_STRICT | live3 | cycle | T1 does not look at STRICT | |
+ * | NP=4 MODES=1 | safe | pass | 4 exclusive clients | |
+ * | MODES=1 TIMED LIVE=0 | live3 | pass | 3 exclusive clients, with deadlines | |
+ * | MODES=1 LIVE=0 BREAK_PATIENCE | live3 | cycle | STRICT is never set | |
+ * | NP=2 MODES=1 BREAK_KEEP | bfs | deadlock | K3 is left out: W is freed, but not the place | |
+ * | NP=2 MODES=1 BREAK_EMPTY | bfs | deadlock | W is handed on where nobody is left to take it | |
+ * | BREAK_WAKE | bfs | deadlock | a release wakes if it finds STRICT, not if it finds intents | |
+ * | BREAK_BACK | bfs | deadlock | the last one of a mode to leave wakes nobody | |
+ * | BREAK_BESIDE | bfs | assert | an intent shared does not look for an exclusive holder | two holders |
+ * | MODES=2 BREAK_LEAVE | bfs | deadlock | the queue is left before W is taken | |
+ * | MODES=2 BREAK_FOUND | bfs | assert | a sharer does not look at what S1 found | two holders |
+ * | MODES=2 BREAK_AGAIN | bfs | deadlock | a sharer that takes its count back after S1 wakes nobody | |
+ * | NP=2 MODES=2 TIMED LIVE=0 BREAK_MORE | live3 | cycle | a sharer that S1 found excluded tries S1 again | |
+ * | MODES=3 BREAK_HANDED | safe | deadlock | a client that changes the count wakes nobody | |
+ * | MODES=2 BREAK_MODE | bfs | deadlock | a client in another mode keeps the exclusive count | |
  */
-#ifndef NN
-#define NN 2 /* nodes */
-#endif
-#ifndef NC
-#define NC 2 /* clients of each */
-#endif
-#define NP (NN * NC)
-#ifndef STAY
-#define STAY 1
-#endif
-#ifdef BRIEF
-#define UNSEEN 0
-#endif
-#ifndef UNSEEN
-#define UNSEEN 1
+#ifndef NP
+#define NP 3
 #endif
 
-/* S */
-#define OUT 0  /* free; the node has no place in the queue of nodes */
-#define GONE 1 /* free; a deadline has passed there, and the place may still be in that queue */
-#define HELD 2 /* a client has W */
-#define SHUT 3 /* free for clients of the node alone, whose head is sure to take it */
-#define IDLE 4 /* free, and kept */
-#define NEW 5  /* never used: at HOME as IDLE, elsewhere as OUT */
-#define HOME 0
+#include "modes.inc"
 
-/* STATUS */
-#define WAITING 1
-#define GRANTED 2
-#define LEFT 3
-#define PASSING 4
-#define PASSED 5
-
-#define STALE 100 /* NEXT is of an earlier queueing of that node: the numbers differ */
-
-byte TAIL; /* 1 + the node that is last; 0: HOME */
-byte S[NN];
-bit HEAD[NN], STRICT[NN];
-bit asleep[NN]; /* the head */
-byte NEXT[NN];  /* 0 or 1 + the node that comes next */
-byte STATUS[NN];
-byte stays[NN];
-byte succ[NP]; /* a copy of NEXT, by process; marked as NEXT is */
-#define s succ[p]
-byte place[NP]; /* in the queue of the node, from 1; 0: in none */
+bit STRICT;
+bit asleep[NP];
+byte place[NP]; /* in the queue, from 1; 0: in none */
 bit handed[NP]; /* the client has W, by K2 */
-byte unseen[NN]; /* hand-overs by K2 since a look at NEXT */
 
-#include "ghost.inc"
+#ifdef BREAK_BESIDE
+#define WAY(m) (m != IS && IN_THE_WAY(m))
+#else
+#define WAY(m) IN_THE_WAY(m)
+#endif
+#ifdef BREAK_STRICT
+#define OPEN true
+#else
+#define OPEN !STRICT
+#endif
+#ifdef BREAK_FOUND
+#define FOUND false
+#else
+#define FOUND (!(OPEN) || WAY(S))
+#endif
+#ifdef LIVE
+#define MAY_LEAVE_OUT false
+#else
+#define MAY_LEAVE_OUT true
+#endif
+#if !defined(LIVE) || defined(BREAK_MORE)
+#define FORGET
+#endif
+#ifdef BREAK_WAKE
+#define SLEEPERS STRICT
+#else
+#define SLEEPERS (STRICT || (mode == X && (holds[IX] || holds[IS])) || (mode == S && holds[IX]))
+#endif
 
 inline join()
 {
 	d_step {
-		for (i : n * NC .. n * NC + NC - 1) {
+		for (i : 0 .. NP - 1) {
 			if
 			:: place[i] >= place[p] -> place[p] = place[i]
 			:: else
@@ -127,7 +106,7 @@ inline join()
 inline leave()
 {
 	d_step {
-		for (i : n * NC .. n * NC + NC - 1) {
+		for (i : 0 .. NP - 1) {
 			if
 			:: place[i] > place[p] -> place[i]--
 			:: else
@@ -142,7 +121,7 @@ inline leave()
 inline hand_on()
 {
 	d_step {
-		for (i : n * NC .. n * NC + NC - 1) {
+		for (i : 0 .. NP - 1) {
 			if
 			:: place[i] > 1 -> handed[i] = (place[i] == 2); place[i]--
 			:: else
@@ -154,379 +133,148 @@ inline hand_on()
 }
 
 /* Whether there is a second one. */
-#define IS(j) (NC > j && place[n * NC + (NC > j -> j : 0)] == 2)
-#define SECOND (IS(0) || IS(1) || IS(2) || IS(3))
+#define IS_SECOND(j) (NP > j && place[(NP > j -> j : 0)] == 2)
+#define SECOND (IS_SECOND(0) || IS_SECOND(1) || IS_SECOND(2) || IS_SECOND(3))
 
-#ifndef TIMED
-#define MAY_TIME_OUT false
-#else
-#ifdef LIVE
-#define MAY_TIME_OUT (p != LIVE)
-#else
-#ifdef FIRM
-#define MAY_TIME_OUT (p != FIRM)
-#else
-#define MAY_TIME_OUT true
-#endif
-#endif
-#endif
+inline wake()
+{
+	d_step {
+		for (i : 0 .. NP - 1) { asleep[i] = asleep[i] && !old }
+		old = 0;
+		i = 0
+	}
+}
 
-#ifdef BREAK_BARGE
-#define OPEN true
-#else
-#define OPEN !STRICT[n]
+/* R1 */
+inline uncount()
+{
+	atomic { holds[mode]--; old = SLEEPERS };
+#ifdef BREAK_BACK
+	old = old && mode == X;
 #endif
-
-/* R1: W becomes free */
-#ifdef BREAK_WAKE
-#define FREE(state)                                   \
-	if                                            \
-	:: atomic { STRICT[n] -> old = 1 }            \
-	:: atomic { !STRICT[n] -> old = 0 }           \
-	fi;                                           \
-	S[n] = state;                                 \
-	atomic { asleep[n] = asleep[n] && !old; old = 0 }
-#else
-#define FREE(state)                        \
-	atomic { S[n] = state; old = STRICT[n] }; \
-	atomic { asleep[n] = asleep[n] && !old; old = 0 }
-#endif
+	wake()
+}
 
 proctype P(byte p)
 {
-	byte n = p / NC, pred, i, from, was;
-	bit kept, left, old, stays_head;
+	byte mode, i;
+	bit ahead, old, excluded, kept;
 
 	do
-	:: WANT;
-again:
+	:: choose();
+		WANT;
+		/* S1; where it is not about liveness, a sharer is free to leave it out. */
 		if
-#ifdef BREAK_FENCE
-		:: atomic { S[n] == IDLE && OPEN && NEXT[n] == 0 -> s = 0 };
+		:: atomic { mode == S && !excluded -> excluded = FOUND; holds[S]++ };
 			if
-			:: atomic { S[n] == IDLE && OPEN -> S[n] = HELD; goto cs }
-			:: atomic { else -> goto again }
-			fi
-		:: atomic {
-				S[n] != HELD && (S[n] != IDLE || NEXT[n] != 0) && OPEN ->
-				was = S[n]; S[n] = HELD
-			}
+			:: !excluded -> goto entered
+			:: excluded
+			fi;
+#ifdef BREAK_AGAIN
+			holds[S]--
 #else
-		/* T1 */
-		:: atomic { S[n] != HELD && OPEN -> was = S[n]; S[n] = HELD }
+			uncount()
 #endif
+#ifdef FORGET
+			; excluded = 0
+#endif
+		:: mode != S || excluded || MAY_LEAVE_OUT
+		fi;
+		if
+		:: ahead ->
+			/* C1 */
+			holds[mode]++;
+			/* C2: the kernel looks at W before it lets the client sleep. */
+			do
+			:: atomic { !WAY(mode) -> break }
+			:: atomic { WAY(mode) -> asleep[p] = 1 };
+				if
+				:: !asleep[p]
+				:: atomic { MAY_TIME_OUT && asleep[p] -> asleep[p] = 0 };
+					uncount();
+					goto late
+				fi
+			od
+		/* T1 */
+		:: atomic { !ahead && OPEN && !WAY(mode) -> holds[mode]++; excluded = excluded && mode != S }
 		/* T2 */
-		:: S[n] == HELD || !(OPEN) ->
+		:: !ahead && (!(OPEN) || WAY(mode)) ->
 			join();
 			if
 			:: place[p] == 1
 			:: atomic { MAY_TIME_OUT && place[p] > 1 -> leave(); goto late }
 			fi;
 			if
-			:: atomic { handed[p] -> handed[p] = 0; leave(); goto cs }
-			:: atomic { handed[p] -> handed[p] = 0; stays_head = 1; goto cs }
+			:: atomic { handed[p] && mode == X -> handed[p] = 0; goto taken }
+			/* T8 */
+			:: atomic {
+					handed[p] && mode != X -> handed[p] = 0;
+#ifndef BREAK_HANDED
+					old = (holds[IX] || holds[IS]);
+#endif
+#ifndef BREAK_MODE
+					holds[X]--; holds[mode]++
+#endif
+				};
+				wake();
+				goto taken
 			:: !handed[p]
 			fi;
-			/* T3 */
-			HEAD[n] = 1;
 #ifdef BREAK_LEAVE
 			leave();
 #endif
-#ifdef BREAK_PATIENCE
-			goto take;
-#endif
 			if
-			/* While it is patient: one try here, as many as time permits in the
-			 * lock. */
-			:: S[n] != HELD -> goto take
+			:: atomic { !WAY(mode) -> holds[mode]++; goto taken }
 			:: skip
 			fi;
-impatient:
 			/* T5 */
-			STRICT[n] = 1;
-			if
-			:: atomic { S[n] == HELD -> asleep[n] = 1 };
-				if
-				:: !asleep[n]
-				:: atomic { MAY_TIME_OUT && asleep[n] -> asleep[n] = 0 }
-				fi
-			:: S[n] != HELD
-			fi;
-take:
-			if
-			/* T4 */
-			:: atomic {
-					S[n] != HELD ->
-					was = S[n]; S[n] = HELD; HEAD[n] = 0; STRICT[n] = 0
-				}
 #ifndef BREAK_PATIENCE
-			/* Another client has it again. */
-			:: !STRICT[n] && S[n] == HELD -> goto impatient
+			STRICT = 1;
 #endif
-			/* T7 */
-#ifdef BREAK_GIVE_UP
-			:: atomic { MAY_TIME_OUT -> HEAD[n] = 0; STRICT[n] = 0 };
-#else
-			:: atomic { MAY_TIME_OUT && S[n] != SHUT -> HEAD[n] = 0; STRICT[n] = 0 };
-#endif
-				leave();
-				goto late
-			fi;
+			do
+			/* T4 */
+			:: atomic { !WAY(mode) -> holds[mode]++; STRICT = 0; break }
+			:: atomic { WAY(mode) -> asleep[p] = 1 };
+				if
+				:: !asleep[p]
+				:: atomic { MAY_TIME_OUT && asleep[p] -> asleep[p] = 0 };
+					/* T7 */
+					STRICT = 0;
+					leave();
+					goto late
+				fi
+			od;
+taken:
 #ifndef BREAK_LEAVE
 			if
 			/* T6 */
 			:: leave()
-#ifndef NOKEEP
 			/* K1 */
-			:: d_step { stays_head = 1; unseen[n] = UNSEEN }
+			:: mode == X -> kept = 1
+			fi;
 #endif
-			fi
-#endif
+			skip
 		fi;
-#if NN == 1
-		goto cs;
-#endif
+entered:
+		critical(mode);
 		if
-		:: atomic { was == SHUT -> was = 0; goto cs }
-		:: was == IDLE || (was == NEW && n == HOME) -> was = 0;
-			/* A2 */
-			if
-			:: atomic { NEXT[n] == 0 -> goto cs }
-#ifdef BREAK_ENTER
-			:: else -> goto cs
-#else
-			:: else -> from = 1; goto resolve
-#endif
-			fi
-		:: was == GONE -> was = 0;
-			if
-			:: atomic { STATUS[n] == LEFT -> STATUS[n] = WAITING; goto await }
-			:: STATUS[n] == PASSED
-			fi
-		:: was == OUT || (was == NEW && n != HOME) -> was = 0
-		fi;
-enter:
-		/* Q1: a new number */
-		atomic {
-			NEXT[n] = 0; STATUS[n] = WAITING;
-#ifndef BREAK_NUMBER
-			for (i : 0 .. NN - 1) {
-				if
-				:: NEXT[i] == n + 1 -> NEXT[i] = n + 1 + STALE
-				:: else
-				fi
-			}
-			for (i : 0 .. NP - 1) {
-				if
-				:: succ[i] == n + 1 -> succ[i] = n + 1 + STALE
-				:: else
-				fi
-			}
-			i = 0
-#endif
-		}
-		/* Q2 */
-		d_step { pred = (TAIL -> TAIL : HOME + 1); TAIL = n + 1 }
-		assert(pred != n + 1);
-#ifdef BREAK_FLUSH
-		if
-		:: S[pred - 1] == IDLE || S[pred - 1] == NEW -> NEXT[pred - 1] = n + 1; goto took
-		:: else
-		fi;
-#endif
-		/* Q3, Q4: put, flush, get, flush */
-		NEXT[pred - 1] = n + 1;
-		if
-		:: S[pred - 1] == IDLE || S[pred - 1] == NEW ->
-took:
-			pred = 0;
-			/* Q5 */
-			if
-			:: atomic { STATUS[n] == WAITING -> STATUS[n] = GRANTED }
-			:: else
-			fi
-		:: else
-		fi;
-await:
-		if
-		:: STATUS[n] == GRANTED
-		:: atomic { MAY_TIME_OUT && STATUS[n] == WAITING -> STATUS[n] = LEFT };
-			pred = 0;
-			FREE(GONE);
-			goto late
-		fi;
-		pred = 0;
-cs:
-		critical_exclusive(p);
-		if
-#ifdef BRIEF
 		/* K2 */
-		:: atomic { stays_head && SECOND -> stays_head = 0; hand_on(); goto late }
-		:: atomic {
-				stays_head -> stays_head = 0;
-#else
-		:: atomic { stays_head -> stays_head = 0 };
-			if
-#ifdef BREAK_UNSEEN
-			:: true
-#else
-			:: unseen[n] < UNSEEN -> unseen[n]++
-			:: unseen[n] == UNSEEN && NEXT[n] == 0 -> unseen[n] = 0
-			:: unseen[n] == UNSEEN && NEXT[n] != 0 && stays[n] < STAY ->
-				unseen[n] = 0; stays[n]++
-			:: unseen[n] == UNSEEN && NEXT[n] != 0 && stays[n] == STAY -> goto leave_it
-#endif
-			fi;
-			if
-			/* K2 */
-			:: atomic { SECOND -> hand_on(); goto late }
 #ifdef BREAK_EMPTY
-			:: atomic { !(SECOND) -> leave(); goto late }
+		:: atomic { kept -> kept = 0; hand_on(); goto late }
 #else
-			:: !(SECOND)
+		:: atomic { kept && SECOND -> kept = 0; hand_on(); goto late }
 #endif
-			fi;
-leave_it:
-			atomic {
-				unseen[n] = 0;
+		/* K3 */
+#ifdef BREAK_KEEP
+		:: kept -> kept = 0
+#else
+		:: atomic { kept -> kept = 0; leave() }
 #endif
-				/* K3 */
-#ifndef BREAK_KEEP
-				leave()
-#endif
-			}
-		:: !stays_head
+		:: !kept
 		fi;
-#if NN == 1
-		FREE(OUT);
-		goto late;
-#endif
-release:
-		/* D1 */
-		if
-		:: NEXT[n] == 0 ->
-			/* D2 */
-idle:
-			FREE(IDLE);
-			/* D3 */
-#ifdef BREAK_AGAIN
-			goto late
-#else
-			if
-			:: NEXT[n] == 0 -> goto late
-			:: else
-			fi;
-			/* As A1 and A2, regardless of STRICT, because the head depends on this
-			 * client. */
-			if
-			:: atomic { S[n] == IDLE -> S[n] = HELD }
-			:: atomic { else -> goto late }
-			fi;
-			if
-			:: NEXT[n] == 0 -> goto idle
-#ifdef BREAK_SHUT
-			:: atomic { NEXT[n] != 0 && HEAD[n] -> S[n] = SHUT; asleep[n] = 0; goto late }
-#endif
-			:: else
-			fi
-#endif
-#ifdef BRIEF
-		:: NEXT[n] != 0
-#else
-		:: NEXT[n] != 0 && stays[n] >= STAY
-#endif
-#ifdef BREAK_SURE
-		:: NEXT[n] != 0 && stays[n] < STAY -> stays[n]++; FREE(SHUT); goto late
-#else
-#ifdef BREAK_HEAD
-		:: NEXT[n] != 0 && stays[n] < STAY && HEAD[n] -> stays[n]++; FREE(SHUT); goto late
-#else
-		/* D4 */
-		:: atomic {
-				NEXT[n] != 0 && stays[n] < STAY && HEAD[n] ->
-				stays[n]++; S[n] = SHUT; asleep[n] = asleep[n] && !STRICT[n]
-			};
-			goto late
-#endif
-		:: NEXT[n] != 0 && stays[n] < STAY && !HEAD[n]
-#endif
-		fi;
-		from = 0;
-resolve:
-		/* H1 */
-		s = NEXT[n];
-		stays[n] = 0;
-		do
-		:: d_step {
-				if
-				:: s <= STALE && STATUS[s - 1] == WAITING -> STATUS[s - 1] = GRANTED; left = 0
-				:: s <= STALE && STATUS[s - 1] == LEFT -> STATUS[s - 1] = PASSING; left = 1
-				:: s > STALE || STATUS[s - 1] == GRANTED -> left = 0
-				fi
-			};
-			if
-			:: !left -> break
-			:: else
-			fi;
-			left = 0;
-			/* H3 */
-			if
-			:: NEXT[s - 1] != 0
-			:: NEXT[s - 1] == 0 ->
-				/* H4 */
-				NEXT[n] = 0;
-				if
-				:: atomic { TAIL == s -> TAIL = n + 1; kept = 1 }
-				:: atomic { else -> NEXT[n] = s }
-				fi;
-				kept || NEXT[s - 1] != 0
-			fi;
-			/* H5 */
-			atomic {
-				pred = NEXT[s - 1];
-				STATUS[s - 1] = PASSED;
-				s = (kept -> 0 : pred); pred = 0
-			}
-			/* H6: the root is here, so clients of this node need not wait for further
-			 * deadlines. */
-			if
-			:: kept -> break
-			:: !kept && from == 1 -> NEXT[n] = s; s = 0; from = 0; goto cs
-			:: !kept && from == 0 -> NEXT[n] = s;
-				if
-				:: atomic {
-						HEAD[n] -> s = 0;
-						S[n] = SHUT; asleep[n] = asleep[n] && !STRICT[n];
-						goto late
-					}
-				:: !HEAD[n]
-				fi
-			fi
-		od;
-		s = 0;
-		if
-		:: kept && from == 1 -> kept = 0; from = 0; goto cs
-		:: kept && from == 0 -> kept = 0; goto release
-		:: else
-		fi;
-		NEXT[n] = 0;
-		/* A client that still wants the lock keeps W, and queues for its node. */
-		if
-		:: from == 1 -> from = 0;
-			if
-			:: goto enter
-			:: MAY_TIME_OUT -> FREE(OUT)
-			fi
-		:: else -> FREE(OUT)
-		fi;
+		uncount();
 late:
-		atomic {
-			if
-			:: stays_head -> stays_head = 0; unseen[n] = 0; leave()
-			:: else
-			fi;
-			was = 0; old = 0
-		}
+		mode = 0; ahead = 0; old = 0
 	:: break
 	od
 }
@@ -536,9 +284,6 @@ init
 	byte i;
 
 	atomic {
-#if NN > 1
-		for (i : 0 .. NN - 1) { S[i] = NEW }
-#endif
 		for (i : 0 .. NP - 1) { run P(i) }
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * Cached modes: model of kind cached (src/lock/cached/README has the argument, with the same
+ * Cached modes: model of kind adaptive on several nodes (src/lock/cached/README has the argument, with the same
  * letters). Nodes cache a lock in mode N, S, I or X; the head of a queue of nodes recalls it.
  *
  * Words of a node. W: rd, ix, is, wr, handed, keeps, awaited (NODE: CPU atomics). MODE: mode, to,
@@ -84,6 +84,7 @@
  * | NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_AWAITED | bfs middle | deadlock | W is handed over though the head has ceased to wait | nobody takes it |
  * | TIMED NP=3 WRITERS=7 SUMS=0 LEND=0 FIRST=0 BREAK_NOBODY | bfs | assert | W is handed over without a second look whether a client is there | the queue has no head |
  * | NP=4 PLACE=p==1 WRITERS=11 SUMS=0 LEND=0 FIRST=0 BREAK_TURNED | bfs middle | deadlock | W is turned before the queue is left | a link is lost |
+ * | NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_GRANT | bfs | assert | W becomes free although it is granted with the queue | two holders |
  * | STAY=0 BREAK_JOIN | bfs | assert | the node's bit is not in the directory | it is not recalled |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 BREAK_SHARERS | bfs | deadlock | sharers keep the queue though no writer is next | sharers wait for each other |
  * | NP=4 WRITERS=3 LEND=0 BREAK_FINISH | bfs middle | deadlock | a count taken back (H3) does not leave the queue for sharers | |
@@ -335,6 +336,15 @@ bit had[NP];
 #define MORE_WAIT false
 #endif
 bit left[NN]; /* in NOTES: the node's place is for the next head of its queue */
+/* G: whether the head of a node's queue may stay it while it is in; W has been granted to the next */
+#define HEADS (NP > NN && STAY)
+bit given[NN];
+#define IN_AS_HEAD \
+	awaited[n] = 0; q = 0; \
+	if \
+	:: HEADS && c == X -> y = 1 \
+	:: true -> lh[n] = 0; nq[n]-- \
+	fi
 #define TAKE_GRANT \
 	o = gopen[n]; dm = gm[n]; ds = gset[n]; status[n] = FREE; \
 	gopen[n] = 0; gm[n] = 0; gset[n] = 0
@@ -443,6 +453,7 @@ proctype P(byte p)
 	byte q;             /* one that waits for the node's turn, one ahead, one that gives up then */
 	bit u;              /* no deadline */
 	bit v;              /* it has taken W as a client that is not the local head */
+	bit y;              /* it is in, and the local head still */
 #ifdef BREAK_HOME
 	bit e;
 #endif
@@ -518,25 +529,35 @@ slow:
 		:: skip
 		fi;
 		nq[n]++;
-		if :: atomic { !lh[n] -> lh[n] = 1 } :: MAY_TIME_OUT -> goto emptied fi;
+		if
+		:: atomic { !lh[n] && !given[n] -> lh[n] = 1 }
+		/* G1 */
+		:: atomic { given[n] && c == X -> given[n] = 0; lh[n] = 1; assert(!left[n]); IN_AS_HEAD; goto cs }
+		:: atomic { given[n] && c != X -> given[n] = 0; lh[n] = 1; assert(!left[n]); goto handed_over }
+		:: atomic { MAY_TIME_OUT && !(given[n] && nq[n] == 1) -> goto emptied }
+		fi;
 		/* D1: the node's place may have been left to this client */
 		if :: atomic { left[n] -> left[n] = 0; goto await } :: else fi;
 head:
 		/* The head of the queue of its node */
 		if
-		:: atomic { c == X && handed[n] -> handed[n] = 0; NO_HEAD; wr[n] = 1; goto cs }
+		:: atomic { c == X && handed[n] -> handed[n] = 0; wr[n] = 1; IN_AS_HEAD; goto cs }
 		:: atomic { c != X && handed[n] -> handed[n] = 0; wr[n] = 1; goto handed_over }
 		:: atomic { JOINS -> NO_HEAD; COUNT; goto cs }
 		/* H1, H2 */
 		:: atomic { !q && !handed[n] && ADMITS(n) && !EXCLUDED -> COUNT };
 			if
-			:: atomic { ADMITS(n) -> NO_HEAD; goto cs }
+			:: atomic { ADMITS(n) -> IN_AS_HEAD; goto cs }
 #ifdef BREAK_HITS
 			:: atomic { else -> NO_HEAD; b = 1; goto release }
 #else
 			:: atomic { else -> q = 1; b = 1; goto release }
 #endif
 			fi
+#if SUMS
+		/* A sharer adds itself, and finds then what excludes it. */
+		:: atomic { !q && c == S && EXCLUDED -> COUNT; q = 5; b = 1; goto release }
+#endif
 		:: atomic {
 				!WRITER(n) && !keeps[n] && (q || !ADMITS(n)) -> q = 0
 			};
@@ -793,13 +814,13 @@ enter:
 		/* C4 */
 		if
 		:: atomic {
-				!EXCLUDED -> COUNT; NO_HEAD; keeps[n] = 1; asker[n] = 0; old[n] = 0; h = 0;
+				!EXCLUDED -> COUNT; keeps[n] = 1; asker[n] = 0; old[n] = 0; h = 0;
 #ifdef BREAK_LEND
 				km[n] = 0; kset[n] = 0;
 #else
 				km[n] = dm; kset[n] = ds;
 #endif
-				dm = 0; ds = 0; t = 0; r = 0; goto cs
+				dm = 0; ds = 0; t = 0; r = 0; IN_AS_HEAD; goto cs
 			}
 		:: atomic { MAY_TIME_OUT -> goto give_up }
 		fi;
@@ -824,6 +845,10 @@ join:
 		:: atomic { from == 4 -> o = 1 }
 #endif
 		:: atomic { from == 0 && !EXCLUDED -> COUNT; t = 0; o = 1 }
+#if SUMS
+		:: atomic { from == 0 && c == S && EXCLUDED -> COUNT };
+			atomic { rd[n]--; goto join }
+#endif
 		fi;
 #ifdef BREAK_JOIN
 		goto depart;
@@ -903,6 +928,20 @@ before:
 cs:
 		critical(p);
 release:
+#if NP > NN
+		/* G: the head grants W to the next client of the node, or leaves its queue first */
+		if
+		:: atomic {
+				y && STAY && nq[n] > 1 && !INTENT(n) ->
+#ifdef BREAK_GRANT
+				wr[n] = 0;
+#endif
+				y = 0; lh[n] = 0; nq[n]--; given[n] = 1; goto out
+			}
+		:: atomic { y -> y = 0; lh[n] = 0; nq[n]-- }
+		:: !y
+		fi;
+#endif
 		/* R1. L1: a holder may hand W over to the clients in the queue of its node */
 		if
 		:: atomic { c == X && keeps[n] && !b -> goto leave }
@@ -1095,6 +1134,7 @@ done:
 		:: atomic { from == 3 -> from = 0; goto cs }
 		:: atomic { b && q == 1 -> b = 0; goto head }
 		:: atomic { b && q == 2 -> b = 0; q = 0; goto await }
+		:: atomic { b && q == 5 -> b = 0; q = 0; goto head }
 #if AHEADS
 		:: atomic { b && q == 3 -> b = 0; q = 0; goto before }
 		:: atomic { b && q == 4 -> b = 0; q = 0; goto out }
@@ -1157,7 +1197,7 @@ init
 #endif
 	assert(tail == 0);
 	for (i : 0 .. NN - 1) {
-		assert(!left[i] && !HOLDERS(i) && !keeps[i] && !nq[i] && !awaited[i] && !lh[i] && !back[i]);
+		assert(!left[i] && !given[i] && !HOLDERS(i) && !keeps[i] && !nq[i] && !awaited[i] && !lh[i] && !back[i]);
 		assert(mode[i] == N || (open && (set & BIT(i)) && mode[i] == m));
 		assert(!open || !(set & BIT(i)) || UNWRITTEN(i) || mode[i] == m ||
 		       (i == HOME && mode[i] == N));

@@ -156,6 +156,8 @@ struct sim_world *sim_world_create(const struct sim_request *q)
 		free(w);
 		return NULL;
 	}
+	q = &w->request;
+	w->request.protocol = setup_protocol(q->protocol, w->topo);
 	w->protocol = *q->protocol;
 	if (q->protocol->recover) {
 		w->recover = *q->protocol->recover;

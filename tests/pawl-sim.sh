@@ -120,27 +120,26 @@ adaptive_figure() # NAME OPTION...
 	figure "$@" --machine=cx6-4nodes --ranks=4 -o "topology=node:2 core:2" --lock=adaptive
 }
 
-# A node keeps a lock that other nodes want for some round trips, not for a number of acquires: with
-# sections of microseconds the longest acquire is short.
+# How long a node keeps a lock that other nodes want is in the hands of option stay.
 stays_end()
 {
-	by_time=$(adaptive_figure max --bench=wcsb -o patience=0) &&
-		by_count=$(adaptive_figure max --bench=wcsb -o patience=0 -o stay=1024) &&
-		echo "$by_time, $by_count ns" &&
-		awk -v a="$by_time" -v b="$by_count" 'BEGIN { exit !(a > 0 && a * 4 < b) }'
+	none=$(adaptive_figure max --bench=wcsb -o stay=0) &&
+		usual=$(adaptive_figure max --bench=wcsb) &&
+		most=$(adaptive_figure max --bench=wcsb -o stay=511) &&
+		echo "$none, $usual, $most ns" &&
+		awk -v a="$none" -v b="$usual" -v c="$most" 'BEGIN { exit !(a > 0 && a * 4 < b && b * 4 < c) }'
 }
-check "adaptive: a stay ends by time" stays_end
+check "adaptive: a stay ends" stays_end
 
-# While a writer is patient with readers, all others come to wait: on several nodes patience is short
-# then, unless an option fixes it.
+# A client of the node that runs goes first, unless patience is 0.
 patience_pays()
 {
-	by_itself=$(adaptive_figure throughput --bench=sob --fw=2) &&
-		long=$(adaptive_figure throughput --bench=sob --fw=2 -o patience=500) &&
-		echo "$by_itself, $long a second" &&
-		awk -v a="$by_itself" -v b="$long" 'BEGIN { exit !(b > 0 && a > 1.5 * b) }'
+	usual=$(adaptive_figure throughput --bench=ecsb) &&
+		order=$(adaptive_figure throughput --bench=ecsb -o patience=0) &&
+		echo "$usual, $order a second" &&
+		awk -v a="$usual" -v b="$order" 'BEGIN { exit !(b > 0 && a > 1.5 * b) }'
 }
-check "adaptive: patience with readers sets itself" patience_pays
+check "adaptive: patience lets clients of a node go first" patience_pays
 
 # A client that is about to be the head of the queue counts as a waiter, so the lock seldom leaves
 # its node.
@@ -152,16 +151,17 @@ moves_seldom()
 }
 check "adaptive: a contended lock moves seldom" moves_seldom
 
-# Clients of other nodes that seldom come use a lock where it is, with and without readers.
-guests_stay_out()
+# Most acquires are at the own node, a few elsewhere: a node that shares a lock has to be asked by a
+# writer, which costs a little more than visits cost alock.
+near_and_far()
 {
 	set -- throughput --machine=cx6-4nodes --ranks=4 -o "topology=node:2 core:2" \
 		--bench=locktable --locality=95 --fw=5 --iterations=10000
 	here=$(figure "$@" --lock=adaptive) && other=$(figure "$@" --lock=alock) &&
 		echo "$here, alock $other a second" &&
-		awk -v a="$here" -v b="$other" 'BEGIN { exit !(b > 0 && a > 0.8 * b) }'
+		awk -v a="$here" -v b="$other" 'BEGIN { exit !(b > 0 && a > 0.7 * b) }'
 }
-check "adaptive: many locks, most of them used on one node, with readers" guests_stay_out
+check "adaptive: many locks, most of them used on one node, with readers" near_and_far
 
 # Ranges: there is no overlap, and more clients meet more often.
 ranges()

@@ -48,12 +48,12 @@ swept()
 		grep -qxF "$(grep '^| 2 | ' "$tmp/first")" "$tmp/out" &&
 		grep -q '^| geometric mean | [0-9.]* |$' "$tmp/out" || return 1
 	# The same settings, with the same best of the others, for another kind.
-	report 200 sweep --seed=7 --settings=2 --only=2 --kind=cached --others=d-mcs,alock \
+	report 200 sweep --seed=7 --settings=2 --only=2 --kind=mgl --others=d-mcs,alock \
 		"$builddir" || return 1
-	grep -qF '| cached |' "$tmp/out" &&
+	grep -qF '| mgl |' "$tmp/out" &&
 		[ "$(grep '^| 2 | ' "$tmp/first" | cut -d "|" -f 3,5)" = \
 			"$(grep '^| 2 | ' "$tmp/out" | cut -d "|" -f 3,5)" ] || return 1
-	! report 20 sweep --kind=mcs "$builddir" && grep -q -- '--kind.*adaptive, cached' "$tmp/err" &&
+	! report 20 sweep --kind=mcs "$builddir" && grep -q -- '--kind.*adaptive, d-mcs' "$tmp/err" &&
 		! report 20 sweep --kind=d-mcs --others=d-mcs "$builddir" &&
 		grep -q -- '--others: no other kind' "$tmp/err" || return 1
 	report 200 sweep --seed=7 --settings=2 --only=2 --kind=d-mcs --others=d-mcs,alock \

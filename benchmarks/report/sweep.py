@@ -18,7 +18,7 @@ from .text import Table, digits, duration, plural, rate
 
 MACHINES = ("cx5-6nodes", "cx6-4nodes", "cloudlab-cx3-20nodes", "xc30-aries")
 OTHERS = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "farlock", "declock")
-KINDS = ("adaptive", "cached", *OTHERS)
+KINDS = ("adaptive", *OTHERS)
 """Kinds that can be judged; the first one is the default."""
 FAIR = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "declock")
 

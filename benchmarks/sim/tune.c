@@ -20,7 +20,7 @@ enum { ROUNDS = 6, STRIDE = 4 };
 /* Of adaptive, which decides by itself if no patience is given. */
 enum { LONGEST_PATIENCE = 500 };
 
-/* Of adaptive, which ends a stay by time if none is given. */
+/* Of adaptive, if none is given. */
 enum { USUAL_STAY = 64 };
 
 /* ----------------------------------------------------------------- the ladders */

@@ -45,39 +45,41 @@ extern enum limits fault_limits;
 	  "a queue node is used again before a successor has found that it left") \
 	X(d_mcs_swap, "d-mcs,alock", \
 	  "looks for a successor and then marks its node as left, not in one swap") \
-	X(cached_order, "cached", "(H) looks at MODE before it counts itself in W, and not after it") \
-	X(cached_close, "cached", "(C) the closing of MODE is not flushed before the look at W") \
-	X(cached_home, "cached", "(C) W of the home's node is looked at before the swap of TAIL") \
-	X(cached_first, "cached", "(F) a head does not look at the vote after its swap of TAIL") \
-	X(cached_untold, "cached", "(F) what is not decided is taken for a lock that nobody has") \
-	X(cached_own, "cached", "(C) the own node is not recalled") \
-	X(cached_arm, "cached", "(C) ACK is reset after a look at W that found a holder") \
-	X(cached_once, "cached", "(C) an acknowledgement of an earlier recall counts") \
-	X(cached_again, "cached", "(R) acknowledges a recall without a second look at W") \
-	X(cached_down, "cached", "(C) a recall to S does not wait for an exclusive holder") \
-	X(cached_silent, "cached", "(R) a count that is taken back does not acknowledge") \
-	X(cached_late, "cached", "(L) a node that leaves the queue does not look at MODE again") \
-	X(cached_early, "cached", "(L) W becomes free before the queue is left") \
-	X(cached_promise, "cached", "(L) what has been promised is not taken back") \
-	X(cached_join, "cached", "(S) a sharer is not in the directory") \
-	X(cached_lend, "cached", "(B) what has been lent is forgotten") \
-	X(cached_last, "cached", "(D) the queue becomes empty, and what was lent is not given back") \
-	X(cached_tail, "cached", "(D) an abandoned place that is last is removed without the directory") \
-	X(cached_place, "cached", "(D) a place is passed over before its NEXT is read") \
-	X(cached_resume, "cached", "(D) a place is resumed by a store") \
-	X(cached_restore, "cached", "(D) a recall that is given up is not undone") \
-	X(cached_across, "cached", "(C) a node admits sharers while others still have intents") \
-	X(cached_beside, "cached", "(A) intents ahead are admitted beside any holder") \
-	X(cached_reopen, "cached", "(A) a recall ends while clients ahead are admitted") \
-	X(cached_left, "cached", "(P) a node that has left uses its place at once") \
-	X(cached_intent, "cached", "a client that runs out of time for a part keeps the whole") \
-	X(cached_handed, "cached", "(D) the head of a node gives up although it has been handed W") \
-	X(cached_awaited, "cached", "(L) hands W over although the head has ceased to wait for it") \
-	X(cached_finish, "cached", "(S) the last sharer of a node that keeps the queue stays in it") \
-	X(cached_turned, "cached", "(L) W becomes a sharer's before the queue is left") \
-	X(cached_shown, "cached", "(L) W becomes a sharer's, and it does not look at MODE again") \
-	X(cached_notes, "cached", "(D) two clients change NOTES at once, by stores") \
-	X(cached_nobody, "cached", "(L) hands W over without a second look whether a client is there") \
+	X(cached_order, "adaptive", "(H) looks at MODE before it counts itself in W, and not after it") \
+	X(cached_close, "adaptive", "(C) the closing of MODE is not flushed before the look at W") \
+	X(cached_home, "adaptive", "(C) W of the home's node is looked at before the swap of TAIL") \
+	X(cached_first, "adaptive", "(F) a head does not look at the vote after its swap of TAIL") \
+	X(cached_untold, "adaptive", "(F) what is not decided is taken for a lock that nobody has") \
+	X(cached_own, "adaptive", "(C) the own node is not recalled") \
+	X(cached_arm, "adaptive", "(C) ACK is reset after a look at W that found a holder") \
+	X(cached_once, "adaptive", "(C) an acknowledgement of an earlier recall counts") \
+	X(cached_again, "adaptive", "(R) acknowledges a recall without a second look at W") \
+	X(cached_down, "adaptive", "(C) a recall to S does not wait for an exclusive holder") \
+	X(cached_silent, "adaptive", "(R) a count that is taken back does not acknowledge") \
+	X(cached_late, "adaptive", "(L) a node that leaves the queue does not look at MODE again") \
+	X(cached_early, "adaptive", "(L) W becomes free before the queue is left") \
+	X(cached_promise, "adaptive", "(L) what has been promised is not taken back") \
+	X(cached_join, "adaptive", "(S) a sharer is not in the directory") \
+	X(cached_lend, "adaptive", "(B) what has been lent is forgotten") \
+	X(cached_last, "adaptive", "(D) the queue becomes empty, and what was lent is not given back") \
+	X(cached_tail, "adaptive", "(D) an abandoned place that is last is removed without the directory") \
+	X(cached_place, "adaptive", "(D) a place is passed over before its NEXT is read") \
+	X(cached_resume, "adaptive", "(D) a place is resumed by a store") \
+	X(cached_restore, "adaptive", "(D) a recall that is given up is not undone") \
+	X(cached_across, "adaptive", "(C) a node admits sharers while others still have intents") \
+	X(cached_beside, "adaptive", "(A) intents ahead are admitted beside any holder") \
+	X(cached_reopen, "adaptive", "(A) a recall ends while clients ahead are admitted") \
+	X(cached_left, "adaptive", "(P) a node that has left uses its place at once") \
+	X(cached_intent, "adaptive", "a client that runs out of time for a part keeps the whole") \
+	X(cached_handed, "adaptive", "(D) the head of a node gives up although it has been handed W") \
+	X(cached_awaited, "adaptive", "(L) hands W over although the head has ceased to wait for it") \
+	X(cached_granted, "adaptive", "(G) W becomes free although it is granted with the queue") \
+	X(cached_alone, "adaptive", "(G) the granted W is taken for the own count of a sharer") \
+	X(cached_finish, "adaptive", "(S) the last sharer of a node that keeps the queue stays in it") \
+	X(cached_turned, "adaptive", "(L) W becomes a sharer's before the queue is left") \
+	X(cached_shown, "adaptive", "(L) W becomes a sharer's, and it does not look at MODE again") \
+	X(cached_notes, "adaptive", "(D) two clients change NOTES at once, by stores") \
+	X(cached_nobody, "adaptive", "(L) hands W over without a second look whether a client is there") \
 	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \
 	X(rma_mcs_link, "rma-mcs", \
 	  "waits behind an element at the root without a look whether it has left") \
@@ -182,34 +184,6 @@ extern enum limits fault_limits;
 	X(declock_stay, "declock", "the same client keeps its position although no other one waits") \
 	X(declock_rounds, "declock", \
 	  "a read is valid however many clients have left since it began") \
-	X(adaptive_enter, "adaptive", \
-	  "a client that takes an idle lock does not look whether another node waits") \
-	X(adaptive_again, "adaptive", \
-	  "a release does not look again for another node after the lock is idle") \
-	X(adaptive_flush, "adaptive", \
-	  "a node looks whether the lock is idle before it has linked itself") \
-	X(adaptive_guest, "adaptive", "a client does not wait for a guest at its node") \
-	X(adaptive_asked, "adaptive", "a node takes the root while a guest holds the lock") \
-	X(adaptive_claimed, "adaptive", "a guest enters although a node has asked for the root") \
-	X(adaptive_look, "adaptive", \
-	  "a guest that is not in leaves without a second look when a node relies on it") \
-	X(adaptive_along, "adaptive", "a guest leaves although a node relies on it") \
-	X(adaptive_visit, "adaptive", "a node relies on a guest that has left") \
-	X(adaptive_at_once, "adaptive", "a node does not wait for the release of a guest") \
-	X(adaptive_posted, "adaptive", "a guest posts its release although a node relies on it") \
-	X(adaptive_ended, "adaptive", \
-	  "a guest that is not in says so by a store, while a node may swap that word") \
-	X(adaptive_sharers, "adaptive", "an exclusive client does not wait for guests that share") \
-	X(adaptive_shares_in, "adaptive", "a guest shares although an exclusive one is in") \
-	X(adaptive_coming, "adaptive", "a guest takes sharers that come for nodes that ask") \
-	X(adaptive_host, "adaptive", "an exclusive guest does not close the share of its host") \
-	X(adaptive_untold, "adaptive", "the root moves as if no guest shared it") \
-	X(adaptive_number, "adaptive", "grants to a node that has queued again since") \
-	X(adaptive_new, "adaptive", "leaves the words of its node as if the lock had not moved") \
-	X(adaptive_early, "adaptive", "marks a node as passed over before it has read its NEXT") \
-	X(adaptive_shut, "adaptive", "keeps the lock for waiters of its node that do not exist") \
-	X(adaptive_give_up, "adaptive", \
-	  "a client whose deadline passes leaves the lock that was kept for it") \
 	X(adaptive_strict, "adaptive", "takes a free lock although it is kept for a waiter") \
 	X(adaptive_found, "adaptive", "a sharer that counts itself does not look what it found") \
 	X(adaptive_kept, "adaptive", \
@@ -228,42 +202,6 @@ extern enum limits fault_limits;
 	X(adaptive_intent, "adaptive", \
 	  "a client that runs out of time for a part keeps the whole") \
 	X(adaptive_beside, "adaptive", "an intent shared enters beside an exclusive holder") \
-	X(adaptive_whole, "adaptive", "a client that shares enters although the root is whole") \
-	X(adaptive_split, "adaptive", "a root that moves is taken for whole") \
-	X(adaptive_drain, "adaptive", \
-	  "a client that has waited for holders does not look for those that came since") \
-	X(adaptive_withdraw, "adaptive", "a client whose deadline passes keeps newcomers out") \
-	X(adaptive_gate, "adaptive", "a sharer does not look whether its node's share is closed") \
-	X(adaptive_opened, "adaptive", \
-	  "a sharer that opens a share does not look whether it is closed") \
-	X(adaptive_mark, "adaptive", "opens a share although a client excludes sharers") \
-	X(adaptive_close, "adaptive", \
-	  "looks for sharers of a node before it has closed the share") \
-	X(adaptive_emptied, "adaptive", "does not wait for the sharers of a share that it closes") \
-	X(adaptive_own, "adaptive", "makes a root whole while its node has sharers") \
-	X(adaptive_unused, "adaptive", "takes a share that others use for closed") \
-	X(adaptive_local, "adaptive", \
-	  "a node that gets a whole root does not learn that the other node has sharers") \
-	X(adaptive_publish, "adaptive", "splits a root without the share of its own node") \
-	X(adaptive_reopens, "adaptive", "lets sharers in and leaves the lock to the next of a batch") \
-	X(adaptive_joins, "adaptive", "a client that is not exclusive enters as one of a batch") \
-	X(adaptive_forgets, "adaptive", "a node that gets the root does not learn of the batch") \
-	X(adaptive_shut_out, "adaptive", "a batch ends, and sharers are still kept out") \
-	X(adaptive_batch, "adaptive", "a client that is handed the lock does not learn of the batch") \
-	X(adaptive_yields, "adaptive", "a sharer that leaves the lock to a batch is in") \
-	X(adaptive_counts, "adaptive", "makes a root whole while intents are in") \
-	X(adaptive_unmarked, "adaptive", "opens first shares without a mark of its node at the home") \
-	X(adaptive_taken, "adaptive", "opens first shares of locks that were taken") \
-	X(adaptive_unclaimed, "adaptive", "takes a lock, and does not tell those that open first shares") \
-	X(adaptive_first, "adaptive", "an exclusive client does not close first shares") \
-	X(adaptive_forgotten, "adaptive", "opens first shares again, and takes them for closed") \
-	X(adaptive_late, "adaptive", "opens first shares again after it has left") \
-	X(adaptive_behind, "adaptive", "does not close the share of the node that had the root") \
-	X(adaptive_fresh, "adaptive", "a fresh root moves as if there were no first shares") \
-	X(adaptive_alias, "adaptive", \
-	  "a node takes its bit for its own although a node of another number has it, too") \
-	X(adaptive_batches, "adaptive", "closes the shares of the first few nodes only") \
-	X(adaptive_watched, "adaptive", "a sharer that looks for the others does not say that it ends") \
 	X(citron_drain, "citron", "clients at inner nodes do not wait for clients below") \
 	X(citron_leaves, "citron", "clients at inner nodes do not wait for those that have leaves") \
 	X(citron_stripe, "citron", \

@@ -76,7 +76,7 @@ const struct pawl_kind *kinds_public(const struct lock_protocol *p)
 {
 	pthread_once(&once, describe_all);
 	for (int i = 0; lock_kinds[i]; i++)
-		if (lock_kinds[i] == p)
+		if (lock_kinds[i] == p || lock_kinds[i]->nodes == p)
 			return &lock_kinds_public[i].kind;
 	return NULL;
 }

@@ -154,6 +154,9 @@ struct lock_mpi_calls {
 struct lock_protocol {
 	/* Its capabilities agree with the blocks below (tests/unit/descriptors.c). */
 	struct pawl_kind kind;
+	/* Another protocol of the same kind, with the same options, for tables of several nodes;
+	 * NULL: this one is for all. */
+	const struct lock_protocol *nodes;
 	/* The kind's options, ended by LOCK_OPTIONS_END; NULL: none. */
 	const struct option_spec *options;
 	/* Choose the layout: lock_reserve() the words (all zero at first) of s->n locks, and put

@@ -455,9 +455,10 @@ static int find_ranks(MPI_Comm comm, pawl_table *t, const struct options *o)
 	return PAWL_SUCCESS;
 }
 
-static int build(pawl_table *t, const struct lock_protocol *p, const struct options *o, uint64_t n,
-		 pawl_home_fn *home, void *arg)
+static int build(pawl_table *t, const struct lock_protocol *kind, const struct options *o,
+		 uint64_t n, pawl_home_fn *home, void *arg)
 {
+	const struct lock_protocol *p = setup_protocol(kind, t->job->topo);
 	int rc = choose_layout(t, p, o, n, home, arg);
 
 	rc = table_check_memory(t, rc, rc == PAWL_SUCCESS ? t->setup.bytes + RMA_TAIL_BYTES : 0);

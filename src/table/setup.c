@@ -9,6 +9,11 @@
 #include "base/error.h"
 #include "client/events.h"
 
+const struct lock_protocol *setup_protocol(const struct lock_protocol *p, const struct topo *topo)
+{
+	return p->nodes && topo->nnodes > 1 ? p->nodes : p;
+}
+
 void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const struct topo *topo,
 		 const struct options *o, uint64_t n)
 {

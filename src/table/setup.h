@@ -6,6 +6,8 @@
 #include "options/options.h"
 #include "lock/lock.h"
 
+/* The kind's protocol on such a topology. */
+const struct lock_protocol *setup_protocol(const struct lock_protocol *p, const struct topo *topo);
 /* The inputs. Homes are as the options say; the caller may set a map afterwards. */
 void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const struct topo *topo,
 		 const struct options *o, uint64_t n);

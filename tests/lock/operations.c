@@ -194,113 +194,6 @@ static void at_home(void)
 			(struct pawl_stats){.atomics = {2, 0}, .flushes = {2, 0}});
 }
 
-/* So many acquires from one other node move a lock of kind adaptive there. */
-enum { MOST_VISITS = 5 };
-
-/* A lock of kind adaptive is where it is used, wherever its home. */
-static void adaptive(void)
-{
-	table = table_open("adaptive", 1, NULL, NULL);
-	now_doing("adaptive");
-	if (table && tap_rank == 0) {
-		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
-
-		expect(far_of(&s) + s.flushes[0] + s.flushes[1] == 0,
-		       "%d far operations for the first use, at the home", (int)far_of(&s));
-	}
-	meet();
-	if (table && is_far_client()) {
-		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
-
-		/* Over a transport that keeps the order, it asks at once who reads the lock. */
-		expect(s.atomics[1] >= 2 && s.atomics[1] <= 3 && s.gets[1] == 1 && s.puts[1] == 0,
-		       "%d far operations to use it at another node", (int)far_of(&s));
-		expect(s.flushes[1] <= 3, "%d round trips for it", (int)s.flushes[1]);
-		measured(0, PAWL_EXCLUSIVE, MOST_VISITS, false);
-		s = measured(0, PAWL_EXCLUSIVE, 10, false);
-		expect(far_of(&s) + s.flushes[0] + s.flushes[1] == 0 && s.atomics[0] == 20,
-		       "%d far and %d near operations for 10 acquires", (int)far_of(&s),
-		       (int)(s.atomics[0] + s.gets[0] + s.puts[0]));
-	}
-	meet();
-	result("adaptive: at the home at first; used there from another node by 3 or 4 far "
-	       "operations; "
-	       "if that"
-	       " goes on, taken, and then 10 times by none");
-	/* Its neighbour finds it there; a try does, too. */
-	if (table && tap_rank == tap_size - 2) {
-		struct pawl_stats s = measured(0, PAWL_EXCLUSIVE, 1, false);
-
-		expect(far_of(&s) == 0, "%d far operations on the node that has it",
-		       (int)far_of(&s));
-		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "try");
-		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
-	}
-	meet();
-	if (table && tap_rank == 0) {
-		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS,
-			    "try from another node");
-		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
-	}
-	meet();
-	table_close(table);
-	result(
-	    "adaptive: other ranks of that node need no far operation; a try takes it elsewhere");
-}
-
-/* Sharers of a node that has the root, or a share; the home is on another node. With a fixed
- * patience the times of the run do not decide whether a writer makes the root whole. */
-static void adaptive_sharers(void)
-{
-	struct pawl_stats s;
-
-	table = table_open("adaptive", 1, "patience", "500");
-	now_doing("adaptive, shared");
-	if (table && is_far_client()) {
-		measured(0, PAWL_EXCLUSIVE, MOST_VISITS, false);
-		s = measured(0, PAWL_SHARED, 10, false);
-		expect(far_of(&s) == 0, "%d far operations where the root is", (int)far_of(&s));
-		s = measured(0, PAWL_EXCLUSIVE, 1, false);
-		expect(far_of(&s) == 0, "%d far operations of a writer there", (int)far_of(&s));
-		measured(0, PAWL_SHARED, 1, false);
-	}
-	meet();
-	/* From now on both nodes have a share, and the root is split. */
-	if (table && tap_rank == 0) {
-		measured(0, PAWL_SHARED, 1, false);
-		s = measured(0, PAWL_SHARED, 10, false);
-		expect(far_of(&s) == 0, "%d far operations with a share", (int)far_of(&s));
-	}
-	meet();
-	if (table && is_far_client()) {
-		s = measured(0, PAWL_SHARED, 10, false);
-		expect(far_of(&s) == 0, "%d far operations with the other share", (int)far_of(&s));
-	}
-	meet();
-	/* A writer closes both. After it the first sharer of a node needs one operation. */
-	if (table && tap_rank == 0)
-		measured(0, PAWL_EXCLUSIVE, 1, false);
-	meet();
-	if (table && is_far_client()) {
-		s = measured(0, PAWL_SHARED, 1, false);
-		/* The writer has changed the word, so a guess is wrong once. */
-		expect(far_of(&s) == 1 + guesses, "%d far operations to open a share",
-		       (int)far_of(&s));
-		s = measured(0, PAWL_SHARED, 10, false);
-		expect(far_of(&s) == 0, "%d far operations with it", (int)far_of(&s));
-	}
-	meet();
-	/* The root becomes whole again at a node that needs it alone. */
-	if (table && is_far_client()) {
-		measured(0, PAWL_EXCLUSIVE, MOST_VISITS, false);
-		s = measured(0, PAWL_EXCLUSIVE, 10, false);
-		expect(far_of(&s) == 0, "%d far operations of 10 writers", (int)far_of(&s));
-	}
-	meet();
-	table_close(table);
-	result("adaptive: sharers of a node need no far operation, or the first one needs one");
-}
-
 /* ---------------------------------------------------- every kind, from another node */
 
 /* What the transport can do: nothing of what follows; post, and keep the order of operations; post
@@ -338,14 +231,10 @@ static const struct row {
     {"citron", PAWL_EXCLUSIVE, {2, 1, 0, {2, 1, 2}}, {2, 0, 0, {1, 0, 0}}},
     {"ss", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 0, 0}}},
     {"ss", PAWL_SHARED, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 0, 0}}},
-    {"adaptive", PAWL_EXCLUSIVE, {2, 1, 0, {3, 2, 3}}, {1, 0, 0, {1, 0, 0}}},
-    {"adaptive", PAWL_SHARED, {4, 1, 1, {5, 4, 5}}, {0, 0, 0, {0, 0, 0}}},
-    {"adaptive", PAWL_INTENT, {7, 1, 1, {8, 7, 8}}, {1, 0, 0, {1, 1, 1}}},
-    {"adaptive", PAWL_INTENT_SHARED, {7, 1, 1, {8, 7, 8}}, {1, 0, 0, {1, 1, 1}}},
-    {"cached", PAWL_EXCLUSIVE, {1, 1, 0, {2, 1, 2}}, {1, 0, 0, {1, 0, 0}}},
-    {"cached", PAWL_SHARED, {2, 1, 0, {3, 2, 3}}, {0, 0, 0, {0, 0, 0}}},
-    {"cached", PAWL_INTENT, {2, 1, 0, {3, 2, 3}}, {0, 0, 0, {0, 0, 0}}},
-    {"cached", PAWL_INTENT_SHARED, {2, 1, 0, {3, 2, 3}}, {0, 0, 0, {0, 0, 0}}},
+    {"adaptive", PAWL_EXCLUSIVE, {1, 1, 0, {2, 1, 2}}, {1, 0, 0, {1, 0, 0}}},
+    {"adaptive", PAWL_SHARED, {2, 1, 0, {3, 2, 3}}, {0, 0, 0, {0, 0, 0}}},
+    {"adaptive", PAWL_INTENT, {2, 1, 0, {3, 2, 3}}, {0, 0, 0, {0, 0, 0}}},
+    {"adaptive", PAWL_INTENT_SHARED, {2, 1, 0, {3, 2, 3}}, {0, 0, 0, {0, 0, 0}}},
     {"cas-spin", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 1, 1}}},
     {"cas-backoff", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 1, 1}}},
     {"fompi-spin", PAWL_EXCLUSIVE, {2, 0, 0, {2, 2, 2}}, {2, 0, 0, {2, 2, 2}}},
@@ -441,8 +330,9 @@ static void use_own(int i)
 	measured((uint64_t)(tap_rank + 1) * LOCKS_OF_RANK - (uint64_t)i, PAWL_EXCLUSIVE, 1, false);
 }
 
-/* The first acquires of a table of kind cached decide what its locks are at first. These are of the
- * own rank's locks, so all others are at their home's node. By the last one each rank is told. */
+/* The first acquires of a table of kind adaptive decide what its locks are at first. These are of
+ * the own rank's locks, so all others are at their home's node. By the last one each rank is told.
+ */
 static void decide_first(void)
 {
 	for (int i = 1; i <= FIRSTS; i++)
@@ -450,6 +340,96 @@ static void decide_first(void)
 	meet();
 	use_own(FIRSTS + 1);
 	meet();
+}
+
+/* ------------------------------------------------------------- what adaptive keeps */
+
+/* So many acquires from one other node, between which nobody uses the lock at home, leave it
+ * there. */
+enum { VISITS = 4 };
+
+static pawl_table *table_decided(const char *kind)
+{
+	table = table_open(kind, (uint64_t)tap_size * LOCKS_OF_RANK, NULL, NULL);
+	now_doing("%s", kind);
+	if (table)
+		decide_first();
+	return table;
+}
+
+/* The far operations, round trips included, of so many acquires and releases. */
+static void far_operations(uint64_t lock, int mode, int times, uint64_t least, uint64_t most,
+			   const char *what)
+{
+	struct pawl_stats s = measured(lock, mode, times, false);
+	uint64_t n = far_of(&s);
+
+	expect(n >= least && n <= most, "%s: %d far operations", what, (int)n);
+	expect(most || s.flushes[1] == 0, "%s: %d round trips", what, (int)s.flushes[1]);
+}
+
+/* A lock of kind adaptive is where it is used, wherever its home: lock 0, whose home is rank 0. */
+static void adaptive(void)
+{
+	if (table_decided("adaptive") && tap_rank == 0)
+		far_operations(0, PAWL_EXCLUSIVE, 1, 0, 0, "first use, at the home");
+	meet();
+	if (table && is_far_client()) {
+		struct pawl_stats s;
+
+		far_operations(0, PAWL_EXCLUSIVE, VISITS, 2 * VISITS, 3 * VISITS + 1, "visits");
+		s = measured(0, PAWL_EXCLUSIVE, 10, false);
+		expect(far_of(&s) + s.flushes[1] == 0 && s.atomics[0] <= 21,
+		       "%d far and %d near operations for 10 acquires", (int)far_of(&s),
+		       (int)(s.atomics[0] + s.gets[0] + s.puts[0]));
+	}
+	meet();
+	result("adaptive: at the home at first; if another node goes on using it, kept there, and "
+	       "then 10 times acquired by no far operation, and two atomics each");
+	/* Its neighbour finds it there; a try does, too. */
+	if (table && tap_rank == tap_size - 2) {
+		far_operations(0, PAWL_EXCLUSIVE, 1, 0, 0, "the node that has it");
+		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "try");
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	}
+	meet();
+	if (table && tap_rank == 0) {
+		expect_code(pawl_lock_try_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS,
+			    "try from another node");
+		expect_code(pawl_lock_release(table, 0), PAWL_SUCCESS, "release");
+	}
+	meet();
+	table_close(table);
+	result("adaptive: other ranks of that node need no far operation; a try recalls it");
+}
+
+/* The first sharer of a node asks, later ones need no far operation, a writer recalls the lock from
+ * both nodes. */
+static void adaptive_sharers(void)
+{
+	if (table_decided("adaptive") && is_far_client()) {
+		far_operations(1, PAWL_SHARED, 1, 2, 5, "the first sharer");
+		far_operations(1, PAWL_SHARED, 10, 0, 0, "sharers of that node");
+	}
+	meet();
+	if (table && tap_rank == 0) {
+		measured(1, PAWL_SHARED, 1, false);
+		far_operations(1, PAWL_SHARED, 10, 0, 0, "sharers at the home");
+	}
+	meet();
+	if (table && is_far_client())
+		far_operations(1, PAWL_SHARED, 10, 0, 0, "beside those at the home");
+	meet();
+	if (table && tap_rank == 0)
+		far_operations(1, PAWL_EXCLUSIVE, 1, 2, 6, "a writer");
+	meet();
+	if (table && is_far_client()) {
+		measured(1, PAWL_SHARED, 1, false);
+		far_operations(1, PAWL_SHARED, 10, 0, 0, "sharers after the writer");
+	}
+	meet();
+	table_close(table);
+	result("adaptive: sharers of a node need no far operation after the first one");
 }
 
 /* The rows of a kind, from this one on; how many they are. */
@@ -461,7 +441,7 @@ static size_t uncontended(const struct row *from, const struct row *end, enum ab
 	now_doing("%s", from->kind);
 	table = table_open(from->kind, (uint64_t)tap_size * LOCKS_OF_RANK,
 			   readers_expire(kind) ? "lease" : NULL, "2000000");
-	if (table && strcmp(from->kind, "cached") == 0)
+	if (table && strcmp(from->kind, "adaptive") == 0)
 		decide_first();
 	for (; r < end && strcmp(r->kind, from->kind) == 0; r++) {
 		if (table && is_far_client())

@@ -75,12 +75,6 @@ enum {
 	WIDE_ATTEMPTS = 4
 };
 
-/* Faults that only wide worlds show. */
-static bool needs_wide(void)
-{
-	return FAULT(adaptive_alias);
-}
-
 static void draw_topology(struct draw *d, uint64_t *random, const struct draw_size *size)
 {
 	static const char *const forms[] = {"", "cyclic ", "package:2 "};
@@ -88,7 +82,7 @@ static void draw_topology(struct draw *d, uint64_t *random, const struct draw_si
 					 : WIDE_NODES - (int)sim_below(random, 8);
 	int cores = 1 + (int)sim_below(random, 4), form = (int)sim_below(random, 3), ranks, most;
 
-	if (!(size->wide || size->nodes || needs_wide() || sim_below(random, WIDE_ONE_OF) == 0))
+	if (!(size->wide || size->nodes || sim_below(random, WIDE_ONE_OF) == 0))
 		return;
 	if (nodes * cores < WIDE_LEAST)
 		cores = 2 * cores + WIDE_LEAST / nodes;
@@ -776,9 +770,8 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed,
 
 	memset(d, 0, sizeof *d);
 	adversary_draw(&d->adversary, &random);
-	/* A mistake may write garbage over the number of a rank, and so lead out of the world;
-	 * those that do not need torn atomics are found without them. */
-	if (fault_on == FAULT_NONE || FAULT(adaptive_ended))
+	/* A mistake may write garbage over the number of a rank, and so lead out of the world. */
+	if (fault_on == FAULT_NONE)
 		d->adversary.torn = torn[sim_below(&others, 4)];
 	d->attempts = 1 + (int)sim_below(&random, sim_below(&random, 2) ? 6 : 40);
 	d->until_all_done = (p->kind.capabilities & PAWL_CAP_FAIR) && sim_below(&random, 4) == 0;
@@ -810,7 +803,7 @@ bool draw(struct draw *d, const struct lock_protocol *p, uint64_t seed,
 	draw_limits(d, seed);
 	draw_topology(d, &shapes, size);
 	/* Slots that settle late; with a single slot each acquire waits for it. */
-	if (p->settled && sim_below(&random, 2)) {
+	if ((p->nodes ? p->nodes : p)->settled && sim_below(&random, 2)) {
 		d->request.posts = true;
 		d->request.slots = 1 + (int)sim_below(&random, 3);
 	}

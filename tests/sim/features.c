@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* More nodes than shares are closed at a time, and than have bits of their own in H (adaptive). */
+/* More nodes than a directory of a lock of kind adaptive has bits for in some worlds. */
 enum { MANY_NODES = 17, ALIASED_NODES = 20 };
 
 static bool any(const struct lock_protocol *p)

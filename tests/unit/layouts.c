@@ -76,7 +76,7 @@ static int lay_out(const struct lock_protocol *p, const char *topology, int rank
 	memset(&setup, 0, sizeof setup);
 	if (!topo || rc != PAWL_SUCCESS)
 		return topo ? rc : PAWL_ERR_TOPOLOGY;
-	setup_begin(&setup, p, topo, &options, n);
+	setup_begin(&setup, setup_protocol(p, topo), topo, &options, n);
 	return setup_layout(&setup);
 }
 
@@ -205,15 +205,40 @@ static void idle_words(const struct lock_protocol *p, const char *topology)
 
 /* --------------------------------------------------------------- what does not fit */
 
+struct limit {
+	const char *kind, *values;
+	int ranks;
+	uint64_t n;
+	int code;
+	const char *word; /* of the message */
+};
+
+static void limits_on(const char *nodes, const struct limit cases[], size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *topology =
+		    cases[i].ranks == 64 ? "rack:2 node:2 package:2 numa:2 core:4" : nodes;
+		int rc = lay_out(kinds_find(cases[i].kind), topology, cases[i].ranks, cases[i].n,
+				 cases[i].values);
+		char detail[ERROR_LENGTH + 100];
+
+		snprintf(detail, sizeof detail, "%s: %s", pawl_strerror(rc), pawl_error_message());
+		check(rc == cases[i].code && (!rc || strstr(pawl_error_message(), cases[i].word)),
+		      cases[i].kind, cases[i].values, detail);
+		clean_up();
+	}
+}
+
 static void limits(void)
 {
-	static const struct {
-		const char *kind, *values;
-		int ranks;
-		uint64_t n;
-		int code;
-		const char *word; /* of the message */
-	} cases[] = {
+	static const struct limit on_one_node[] = {
+	    {"adaptive", "threads=multiple", 524287, 1, PAWL_SUCCESS, ""},
+	    {"adaptive", "threads=multiple max_held=16", 32768, 1, PAWL_ERR_OPTION,
+	     "accepted here: 1 to 15"},
+	    {"adaptive", "", (1 << 19) - 1, 1, PAWL_SUCCESS, ""},
+	    {"adaptive", "", 1 << 19, 1, PAWL_ERR_OPTION, "at most 524287 clients"},
+	};
+	static const struct limit on_nodes[] = {
 	    {"citron", "units=4096 units_most=64", 4, 1, PAWL_ERR_OPTION, "less than units"},
 	    {"citron", "units=64 units_most=4096", 4, 1, PAWL_SUCCESS, ""},
 	    {"citron", "units=64 max_held=65535", 1 << 16, 1, PAWL_ERR_OPTION, "max_held"},
@@ -236,9 +261,10 @@ static void limits(void)
 	    {"declock", "", 65535, 1, PAWL_SUCCESS, ""},
 	    {"declock", "", 65536, 1, PAWL_ERR_UNSUPPORTED, "65536 ranks"},
 	    {"shiftlock", "threads=multiple", 32767, 1, PAWL_SUCCESS, ""},
-	    {"adaptive", "threads=multiple", 524287, 1, PAWL_SUCCESS, ""},
-	    {"adaptive", "threads=multiple max_held=16", 32768, 1, PAWL_ERR_OPTION,
-	     "accepted here: 1 to 15"},
+	    {"adaptive", "threads=multiple", 2 * 8191, 1, PAWL_SUCCESS, ""},
+	    {"adaptive", "threads=multiple max_held=16", 2 * 512, 1, PAWL_ERR_OPTION,
+	     "accepted here: 1 to 15, or option threads"},
+	    {"adaptive", "", 2 * 8192, 1, PAWL_ERR_OPTION, "at most 8191 clients of a node"},
 	    {"lld", "max_held=65535", 1 << 20, 1, PAWL_ERR_UNSUPPORTED, "max_held"},
 	    {"mpi-win-lock", "", 1, 1 << 20, PAWL_ERR_UNSUPPORTED, "a window for each lock"},
 	    {"shiftlock", "t_w=1048576", 4, 1, PAWL_ERR_OPTION, "option t_w"},
@@ -246,8 +272,6 @@ static void limits(void)
 	    {"shiftlock", "", 1 << 15, 1, PAWL_ERR_OPTION, "at most 32767 clients"},
 	    {"mgl", "", (1 << 20) - 1, 1, PAWL_SUCCESS, ""},
 	    {"mgl", "", 1 << 20, 1, PAWL_ERR_OPTION, "at most 1048575 clients"},
-	    {"adaptive", "", (1 << 19) - 1, 1, PAWL_SUCCESS, ""},
-	    {"adaptive", "", 1 << 19, 1, PAWL_ERR_OPTION, "at most 524287 clients"},
 	    {"citron", "units=1099511627776", 1, (UINT64_C(1) << 40) - 1, PAWL_ERR_NOMEM, ""},
 	    {"citron", "units=1099511627776", 1, UINT64_C(1) << 36, PAWL_ERR_NOMEM, ""},
 	    {"ss", "segments=8191", 1, (UINT64_C(1) << 40) - 1, PAWL_ERR_UNSUPPORTED,
@@ -257,18 +281,8 @@ static void limits(void)
 	    {"rma-rw", "t_l=1048575", 64, 1, PAWL_ERR_OPTION, "options t_l and t_w"},
 	};
 
-	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		const char *topology =
-		    cases[i].ranks == 64 ? "rack:2 node:2 package:2 numa:2 core:4" : "node:2";
-		int rc = lay_out(kinds_find(cases[i].kind), topology, cases[i].ranks, cases[i].n,
-				 cases[i].values);
-		char detail[ERROR_LENGTH + 100];
-
-		snprintf(detail, sizeof detail, "%s: %s", pawl_strerror(rc), pawl_error_message());
-		check(rc == cases[i].code && (!rc || strstr(pawl_error_message(), cases[i].word)),
-		      cases[i].kind, cases[i].values, detail);
-		clean_up();
-	}
+	limits_on("node:1", on_one_node, sizeof on_one_node / sizeof on_one_node[0]);
+	limits_on("node:2", on_nodes, sizeof on_nodes / sizeof on_nodes[0]);
 }
 
 /* ------------------------------------------------------------------------ homes */

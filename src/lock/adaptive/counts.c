@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kind adaptive: the modes other than exclusive, on one node.
+ * Kind adaptive on one node: the modes other than exclusive.
  *
  * W also has the numbers of sharers, of intents exclusive and of intents shared, which exclude each
  * other as in mgl: a client takes W by one compare-and-swap that adds its count, and the last one
@@ -9,12 +9,11 @@
  * it; then its next acquire begins with a compare-and-swap. An intent ahead adds its count at once
  * (C1), and then waits for the holders that exclude it (C2).
  *
- * A client that has to wait queues (T2), and takes W as the head of the queue (head.c). On several
- * nodes W has no counts (sharing.c).
+ * A client that has to wait queues (T2), and takes W as the head of the queue (head.c).
  *
  * Ordering guarantees: (F) of adaptive.c.
  *
- * Model: models/adaptive_counts.pml, whose labels are used here.
+ * Model: models/adaptive.pml, whose labels are used here.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -23,7 +22,7 @@
 RMA_INLINE bool count_by_swap(struct lock_slot *slot)
 {
 	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t closed = adaptive_others(slot) | W_STRICT, one = adaptive_one(slot), value = W_NEW;
+	int64_t closed = adaptive_others(slot) | W_STRICT, one = adaptive_one(slot), value = 0;
 
 	for (int i = 0; i < ATTEMPTS && !(value & closed); i++) {
 		int64_t expected = value;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kind adaptive: a release that hands W of its node to the next client of the queue without making
+ * Kind adaptive on one node: a release that hands W to the next client of the queue without making
  * it free.
  *
  * A head that takes W (T4) may remain the head of its queue while it holds the lock (K1). Its
  * release then grants W, which stays HELD, and the place at the head to the next client by one put
  * (K2), as in MCS: an acquire is one swap of the tail. If it has no successor, it leaves the queue
- * (K3), and makes W free (R1, D1). It does so, too, if W has to become free; then it makes its
+ * (K3), and makes W free (R1). It does so, too, if W has to become free; then it makes its
  * successor the head by K3.
  *
  * No client that runs can take W between two holders. So a client does K1 only if that costs
@@ -19,48 +19,27 @@
  * wait, and look at W again and again when they are at the head: the holder that came by T1 is
  * likely to be gone for long, too.
  *
- * Batches (phases.c). An exclusive client does K1 in any case if its node knows the root as split,
- * and its release does K2 in a batch: no client can take W between two holders of a batch either,
- * and the others of the node wait in the queue, or elsewhere (sharers). The grant says that it is
- * one of a batch. So a hand-over within a node touches neither W nor H.
- *
  * On nodes of several packages, W goes to clients of the releaser's package first (packages.c).
  *
- * When W has to become free
- *   - Another node waits for the root, and the stay of this one is over (D1).
- *   - The batch has had its clients (B4 of phases.c).
- *   - An intent ahead waits. On one node W has its count (C1). On several it sets AHEAD in W when
- *     it finds W HELD, until it waits no more.
- *
- * A release looks for these in W and NEXT, a cache line that clients change when they queue. With
- * patience 0 or a stay of so many acquires each one does; otherwise one of HANDED_MOST + 1 that
- * hand W on. The grant has the number since the last look. A head that has taken W looks. In a
- * batch a look counts the clients until the next one, and there are fewer of these if the batch
- * ends before.
+ * W has to become free when an intent ahead waits, whose count is in W (C1). A release looks for
+ * these in W, a cache line that clients change when they queue: with patience 0 each one does,
+ * otherwise one of HANDED_MOST + 1 that hand W on. The grant has the number since the last look. A
+ * head that has taken W looks.
  *
  * Ordering guarantees
  *   (A) W is HELD from K1 until a client whose release does not do K2 makes it free. Each client in
- *       between has W by a grant, and its queue node is the first one. So no head announces itself,
- *       HEAD and STRICT are not set, and no client sleeps on W but for intents ahead.
- *   (B) What a holder did, also in NOTES and in the flags of W, is visible to the next one by the
- *       grant, which is stored after it and awaited with acquire semantics (mcs.h, (C)).
- *   (C) A client that K2 grants W, which it cannot refuse, has the root. If the grant does not say
- *       that it is one of a batch, the root is whole and without a share: the releaser was
- *       exclusive, and in by the root (BY_ROOT), so it had SPLIT and LOCAL reset. If it does, the
- *       releaser was in by H, CLOSED is in W, and HELD in H: (A) of phases.c. An exclusive client
- *       is in; another one finds CLOSED in W, and does B4 or B5. Neither a guest nor another node
- *       takes the root meanwhile, since W is not IDLE (kept_root.c, (A2); guests.c, (A)): the last
- *       client of the series looks at NEXT and GUEST when it makes W free (D1, D3).
- *   (D) If all clients behind the releaser have abandoned their places, K2 passes over them, the
+ *       between has W by a grant, and its queue node is the first one. So STRICT is not set, and no
+ *       client sleeps on W but for intents ahead.
+ *   (B) What a holder did is visible to the next one by the grant, which is stored after it and
+ *       awaited with acquire semantics (mcs.h, (C)).
+ *   (C) If all clients behind the releaser have abandoned their places, K2 passes over them, the
  *       queue is empty, and the releaser makes W free.
- *   (E) K3 precedes R1 and D4. So W becomes SHUT only with a head that is not the releaser. If an
- *       acquire fails after K1, it makes W free before K3, but not SHUT, because W has no HEAD.
- *   (F) On one node W has no other holders at K2: an exclusive client excludes them, and a sharer
- *       that counts itself meanwhile (S1) finds HELD. An intent ahead that counts itself after the
- *       look waits for the next holders, at most HANDED_MOST + 1.
+ *   (D) K3 precedes R1.
+ *   (E) W has no other holders at K2: an exclusive client excludes them, and a sharer that counts
+ *       itself meanwhile (S1) finds HELD. An intent ahead that counts itself after the look waits
+ *       for the next holders, at most HANDED_MOST + 1.
  *
- * Models: models/adaptive.pml, models/adaptive_counts.pml and, for batches,
- * models/adaptive_sharing.pml, whose labels are used here.
+ * Model: models/adaptive.pml, whose labels are used here.
  */
 #include "lock/adaptive/adaptive.h"
 
@@ -87,65 +66,20 @@ bool direct_is_better(const struct lock_setup *s, struct lock_slot *slot)
 				  !own->skip_direct && !slot->client.rma->waiting.crowded);
 }
 
-bool direct_may_keep(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
-{
-	const struct adaptive_constants *k = s->state;
-
-	if (slot->mode != PAWL_EXCLUSIVE)
-		return false;
-	return direct_is_better(s, slot) || (grant & BATCH_NOW) ||
-	       (k->several && (kept_root_flags(slot) & (W_SPLIT | W_CLOSED)));
-}
-
-bool direct_keeps(const struct lock_setup *s, struct lock_slot *slot)
-{
-	enum adaptive_entry entry = *adaptive_entry(slot);
-
-	return entry == BY_ROOT ? direct_is_better(s, slot) : entry == BY_HOME;
-}
-
-bool direct_joins(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
-{
-	if ((grant & BATCH_NOW) && !FAULT(adaptive_batch))
-		*adaptive_entry(slot) = BY_HOME;
-	return direct_keeps(s, slot);
-}
-
-bool direct_has_successor(struct lock_slot *slot)
-{
-	const struct adaptive_slot *own = lock_own(slot);
-
-	if (own->place != PLACE_KEPT)
-		return false;
-	if (own->in_package && rma_peek(&slot->client, slot->next[SLOT_INNER]) != 0)
-		return true;
-	return own->behind == PLACE_OWN ? rma_peek(&slot->client, slot->next[RMA_NODE]) != 0
-					: own->behind != 0;
-}
-
 /* Whether W need not become free, as far as is known. */
 static bool may_hand_on(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
 	struct adaptive_slot *own = lock_own(slot);
-	bool looks_always = k->keeps_order || adaptive_options_of(s)->stay >= 0;
-	int most = HANDED_MOST + 1;
 	int64_t value;
 
-	if ((!looks_always && own->handed < HANDED_MOST) || FAULT(adaptive_unseen)) {
+	if ((!k->keeps_order && own->handed < HANDED_MOST) || FAULT(adaptive_unseen)) {
 		own->handed = (own->handed + 1) & HANDED_MOST;
 		return true;
 	}
-	if (*adaptive_entry(slot) == BY_HOME) {
-		most = phase_may_go_on(s, slot, looks_always ? 1 : HANDED_MOST + 1);
-		if (!most)
-			return false;
-	}
-	own->handed = (uint8_t)(HANDED_MOST + 1 - most);
+	own->handed = 0;
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
-	if (!k->several)
-		return !(value & (W_INTENTS | W_READERS));
-	return !(value & W_AHEAD) && kept_root_may_stay(s, slot);
+	return !(value & (W_INTENTS | W_READERS));
 }
 
 static int64_t time_of(struct lock_slot *slot)
@@ -159,7 +93,6 @@ static int64_t grant_of_w(struct lock_slot *slot)
 	const struct adaptive_slot *own = lock_own(slot);
 	int64_t grant = HOLDER_NOW | (int64_t)own->handed << GRANT_KIND_BITS;
 
-	grant |= *adaptive_entry(slot) == BY_HOME ? BATCH_NOW : 0;
 	if (slot->acquires % ACQUIRES_PER_TIME == 0)
 		grant |= time_of(slot) << TIME_SHIFT;
 	return grant;
@@ -178,7 +111,6 @@ bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot)
 		if (!may || !package_goes_on(slot)) {
 			package_leave(s, slot);
 		} else if (package_hand_on(s, slot, near, grant_of_w(slot))) {
-			*adaptive_entry(slot) = BY_ROOT;
 			return true;
 		}
 		if (package_leave_node(slot, &succ))
@@ -190,11 +122,9 @@ bool direct_hand_on(const struct lock_setup *s, struct lock_slot *slot)
 		mcs_hand_over(s, slot, RMA_NODE, tail, succ, HEAD_NOW);
 		return false;
 	}
-	if (!mcs_hand_over(s, slot, RMA_NODE, tail, succ, grant_of_w(slot) | package_grant(slot)) &&
-	    !FAULT(adaptive_handed))
-		return false;
-	*adaptive_entry(slot) = BY_ROOT;
-	return true;
+	return mcs_hand_over(s, slot, RMA_NODE, tail, succ,
+			     grant_of_w(slot) | package_grant(slot)) ||
+	       FAULT(adaptive_handed);
 }
 
 void direct_note_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t grant)
@@ -229,23 +159,4 @@ bool direct_note_acquire(const struct lock_setup *s, struct lock_slot *slot)
 	own->is_absent = is_again && rma_clock(&slot->client) - own->left_at >= SOON_NS;
 	own->left = 0;
 	return is_again && direct_is_better(s, slot);
-}
-
-bool direct_ask(struct lock_slot *slot)
-{
-	struct rma_word w = adaptive_word(slot, LINE_W);
-	int64_t value;
-
-	rma_get(&slot->client, w, &value);
-	if (!(value & W_HELD) || (value & W_AHEAD))
-		return false;
-	rma_fao(&slot->client, w, RMA_OR, W_AHEAD, &value);
-	return !(value & W_AHEAD);
-}
-
-void direct_stop_asking(struct lock_slot *slot)
-{
-	int64_t old;
-
-	rma_fao(&slot->client, adaptive_word(slot, LINE_W), RMA_AND, ~(int64_t)W_AHEAD, &old);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kind adaptive: queues of the packages of a node. A hand-over from one package to another takes
+ * Kind adaptive on one node: queues of its packages. A hand-over from one package to another takes
  * about twice as long as within one, because the cache lines of holder and waiter move between
  * packages. So clients that hand W over (direct.c) do it within their package first.
  *
  * Each package of a node has a queue (mcs.h) for each lock. A client for which direct hand-overs
- * are better queues there (P1), as does an exclusive one whose node knows the root as split, so
- * that it is likely to get W in a batch (phases.c); and the first client of that queue queues in
- * the queue of the node (P2).
+ * are better queues there (P1); and the first client of that queue queues in the queue of
+ * the node (P2).
  * When it has W and remains the head of that queue (K1), it remains the first client of its
  * package, too. Its release grants W to the next client of the package, and with it what it has of
  * the queue of the node: the link to the next client there, or, if there was none, nothing, and it
@@ -86,21 +85,12 @@ static struct rma_word tail_of(const struct lock_setup *s, struct lock_slot *slo
 			    topo_tail_index(s->topo, level, j, slot->lock) * sizeof(int64_t));
 }
 
-/* Whether an exclusive client is likely to get W in a batch (phases.c). */
-static bool is_in_batch(const struct lock_setup *s, struct lock_slot *slot)
-{
-	const struct adaptive_constants *k = s->state;
-
-	return k->several && slot->mode == PAWL_EXCLUSIVE &&
-	       (kept_root_flags(slot) & (W_SPLIT | W_CLOSED));
-}
-
 bool package_is_used(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct adaptive_slot *own = lock_own(slot);
 
 	own->in_package = false;
-	return level_of(s) && (direct_is_better(s, slot) || is_in_batch(s, slot));
+	return level_of(s) && direct_is_better(s, slot);
 }
 
 static bool await_grant(struct lock_slot *slot, int64_t *grant)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kind adaptive, on one node: how quick clients leave the lock to each other.
+ * Kind adaptive on one node: how quick clients leave the lock to each other.
  *
  * A client is quick if it came back at once whenever it had released the lock: from the time when
  * it had the lock after it had found it in use, until it finds it in use again, it acquired it once
@@ -40,8 +40,7 @@ void run_end(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t value;
 
 	own->is_quick = false;
-	if (k->several || k->keeps_order || slot->mode != PAWL_EXCLUSIVE ||
-	    own->had != slot->lock + 1)
+	if (k->keeps_order || slot->mode != PAWL_EXCLUSIVE || own->had != slot->lock + 1)
 		return;
 	many = (uint32_t)slot->acquires - own->had_then;
 	if (rma_clock(&slot->client) - own->had_at >= many * QUICK_NS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kind adaptive, on one node where ranks outnumber cores: what a client does that acquires the lock
+ * Kind adaptive on one node, where ranks outnumber cores: what a client does that acquires the lock
  * again and again while others wait for it.
  *
  * A client gets to the head of the queue, or is about to be woken there, and then waits for its
@@ -75,7 +75,7 @@ bool turn_is_over(const struct lock_setup *s, struct lock_slot *slot)
 
 	own->looked = 0;
 	own->times = false;
-	if (k->several || !slot->client.rma->waiting.crowded) {
+	if (!slot->client.rma->waiting.crowded) {
 		own->look_at = NO_LOOK;
 		return false;
 	}

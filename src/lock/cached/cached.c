@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kind cached, experimental: lock caching. Nodes cache a lock in mode N, S, I or X; another node
- * recalls it; the home has the directory. README has the words, the rules H1 to P2, the argument,
- * and the costs.
+ * Kind adaptive on several nodes: lock caching. Nodes cache a lock in mode N, S, I or X; another
+ * node recalls it; the home has the directory. README has the words, the rules H1 to P2, the
+ * argument, and the costs.
  *
  * This file has the calls of a client: a hit, the queue of the node and its head, tries, clients
  * ahead.
@@ -12,7 +12,7 @@
  *
  * Several locks at a time are acquired one after the other. Not supported: recovery.
  *
- * Bounds: 2^14 - 1 clients of a node at one lock, and 2^20 - 1 nodes; a table with more is refused.
+ * Bounds: 2^13 - 1 clients of a node at one lock, and 2^20 - 2 nodes; a table with more is refused.
  *
  * Model: models/cached.pml.
  */
@@ -22,11 +22,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What a client that becomes the head of its node's queue is told: no place has been left for it
- * (D1), or it has to look. */
-enum { HEAD_LOOKS = 0, HEAD_NOW = 1, HEAD_HAS_PLACE = 2 };
-
-/* Lines at the ranks that have the home's place in their nodes. */
+/* How many lines a rank has that has the home's place in its node. */
 static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants *k)
 {
 	int least = s->topo->nranks, most = 1;
@@ -38,59 +34,77 @@ static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants
 		most = size > most ? size : most;
 	}
 	k->wraps = (most + least - 1) / least;
-	return lock_reserve(s, (uint64_t)k->nodes * (uint64_t)k->wraps * s->block, LINE_BYTES);
+	return (uint64_t)k->nodes * (uint64_t)k->wraps * s->block;
+}
+
+static void reserve_lines(struct lock_setup *s, struct cached_constants *k)
+{
+	uint64_t lines = s->n;
+
+	if (k->node_level && (s->n == 1 || s->home == LOCK_HOME_MAP)) {
+		k->lines = lock_reserve_at_level(s, k->node_level, LINE_BYTES);
+		k->notes = lock_reserve_at_level(s, k->node_level, NOTES_BYTES);
+		return;
+	}
+	if (k->node_level)
+		lines = lines_beside_homes(s, k);
+	k->lines = lock_reserve(s, lines, LINE_BYTES);
+	k->notes = lock_reserve(s, lines, NOTES_BYTES);
 }
 
 /* Whether W has room for the clients of each node. */
-static bool counts_clients(const struct lock_setup *s, int node_level, char *err, size_t errlen)
+static bool counts_clients(const struct lock_setup *s, const struct cached_constants *k, char *err,
+			   size_t errlen)
 {
-	int nodes = node_level ? s->topo->level[node_level - 1].count : 0;
-	uint64_t ranks = (uint64_t)s->topo->nranks, each = s->clients / ranks;
+	uint64_t each = s->clients / (uint64_t)s->topo->nranks;
+	int most = k->node_level ? 0 : 1;
 
-	for (int j = 0; j < nodes; j++)
-		if ((uint64_t)topo_size(s->topo, node_level, j) * each > MOST_CLIENTS)
-			return lock_counts_clients(s, MOST_CLIENTS, err, errlen);
-	return nodes || each <= MOST_CLIENTS || lock_counts_clients(s, MOST_CLIENTS, err, errlen);
+	for (int j = 0; k->node_level && j < k->nodes; j++)
+		if (topo_size(s->topo, k->node_level, j) > most)
+			most = topo_size(s->topo, k->node_level, j);
+	if ((uint64_t)most * each <= MOST_CLIENTS)
+		return true;
+	if (most > MOST_CLIENTS)
+		snprintf(err, errlen,
+			 "adaptive counts at most %d clients of a node at a lock, and a node has %d"
+			 " ranks",
+			 MOST_CLIENTS, most);
+	else
+		snprintf(err, errlen,
+			 "option max_held: adaptive counts at most %d clients of a node at a lock,"
+			 " and those of %d ranks with max_held %d may be more; accepted here: 1 to"
+			 " %d, or option threads=single",
+			 MOST_CLIENTS, most, s->max_held, MOST_CLIENTS / most);
+	return false;
 }
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	const struct cached_options *o = lock_options(s);
 	struct cached_constants *k;
 
-	if (s->domain == RMA_NODE ? !lock_counts_clients(s, MOST_CLIENTS, err, errlen)
-				  : !counts_clients(s, lock_node_level(s), err, errlen))
-		return PAWL_ERR_OPTION;
-	if (o->stay > MOST_STAY) {
-		snprintf(err, errlen,
-			 "cached: option stay is %" PRId64 ", and has to be in -1 to %d", o->stay,
-			 MOST_STAY);
-		return PAWL_ERR_OPTION;
-	}
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
 		return PAWL_ERR_NOMEM;
-	k->alone = s->domain == RMA_NODE;
-	if (k->alone) {
-		k->lines = lock_reserve(s, s->block, NEAR_BYTES);
-		return PAWL_SUCCESS;
-	}
 	k->node_level = lock_node_level(s);
 	k->nodes = k->node_level ? s->topo->level[k->node_level - 1].count : s->topo->nranks;
 	if (k->nodes >= NODE_MASK) {
-		snprintf(err, errlen, "cached has room for %lld nodes, and there are %d",
+		snprintf(err, errlen, "adaptive has room for %lld nodes, and there are %d",
 			 (long long)NODE_MASK - 1, k->nodes);
 		return PAWL_ERR_OPTION;
 	}
-	if (!k->node_level)
-		k->lines = lock_reserve(s, s->n, LINE_BYTES);
-	else if (s->n == 1 || s->home == LOCK_HOME_MAP)
-		k->lines = lock_reserve_at_level(s, k->node_level, LINE_BYTES);
-	else
-		k->lines = lines_beside_homes(s, k);
-	k->homes = lock_reserve(s, s->block, HOME_BYTES);
+	if (!counts_clients(s, k, err, errlen))
+		return PAWL_ERR_OPTION;
+	reserve_lines(s, k);
 	k->vote = lock_reserve(s, 1, sizeof(int64_t));
 	return PAWL_SUCCESS;
+}
+
+static void describe(const struct lock_setup *s, char *text, size_t len)
+{
+	const struct adaptive_options *o = adaptive_options_of(s);
+
+	snprintf(text, len, "stay %lld, patience %d acquires",
+		 (long long)(o->stay < 0 ? STAY : o->stay), o->patience == 0 ? 0 : MOST_PASSES);
 }
 
 static uint64_t scratch_words(const struct lock_setup *s)
@@ -112,43 +126,72 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	const struct cached_constants *k = s->state;
 	struct cached_slot *own = lock_own(slot);
 	struct rma_client *c = &slot->client;
+	uint64_t line;
+	int rank;
 
 	if (own->last == slot->lock + 1)
 		return;
 	if (!own->last)
 		policy_start(own);
 	own->last = slot->lock + 1;
-	if (k->alone) {
-		own->w = lock_home_word(s, c, RMA_NODE, k->lines, NEAR_BYTES, slot->lock);
-		return;
-	}
 	lock_home(s, slot->lock, &own->home_rank, &own->home_index);
 	own->me = node_of(s, c->rma->rank);
 	own->home = node_of(s, own->home_rank);
-	own->w = cached_word_at(s, slot, own->me, LINE_W);
-	own->tail =
-	    rma_word(c->rma, RMA_NET, own->home_rank, k->homes + own->home_index * HOME_BYTES);
+	rank = cached_line(s, slot->lock, own->home_rank, own->home_index, own->me, &line);
+	own->w = rma_word(c->rma, RMA_NODE, rank, k->lines + line * LINE_BYTES);
+	own->notes = k->notes + line * NOTES_BYTES;
+	own->tail = own->home == own->me ? cached_word(slot, LINE_TAIL)
+					 : cached_word_at(s, slot, own->home, LINE_TAIL);
+	own->guess = 0;
 }
 
 /* ------------------------------------------------------------- the queue of the node */
-
-static struct rma_word queue(struct lock_slot *slot)
-{
-	return cached_word(slot, LINE_QUEUE);
-}
 
 /* The head leaves the queue of its node. */
 static int pass_head(const struct lock_setup *s, struct lock_slot *slot, int code)
 {
 	int64_t succ;
 
-	if (!mcs_leave(slot, RMA_NODE, queue(slot), &succ) &&
-	    mcs_hand_over(s, slot, RMA_NODE, queue(slot), succ, HEAD_NOW))
+	if (!mcs_leave(slot, RMA_NODE, cached_queue(slot), &succ) &&
+	    mcs_hand_over(s, slot, RMA_NODE, cached_queue(slot), succ, HEAD_NOW))
 		return code;
 	/* Pairs with L1. */
 	if (code != PAWL_SUCCESS)
 		leave_what_was_handed(s, slot);
 	return code;
+}
+
+/* G: the head is in. An exclusive one stays the head until it releases the lock, unless it comes
+ * back at once each time: then others of the node pass the head meanwhile. */
+static int enter_as_head(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	if (!is_exclusive(slot) || own->soon)
+		return pass_head(s, slot, PAWL_SUCCESS);
+	own->is_head = true;
+	own->uses = (int16_t)((near_get(slot) & USES) >> USES_SHIFT);
+	return PAWL_SUCCESS;
+}
+
+/* G: the client has been granted W together with QUEUE. */
+static int take_granted(const struct lock_setup *s, struct lock_slot *slot, int uses)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	if (!is_exclusive(slot)) {
+		near_note_uses(slot, uses);
+		if (!FAULT(cached_alone))
+			recall_share_handed(s, slot, true);
+		return pass_head(s, slot, PAWL_SUCCESS);
+	}
+	if (own->soon) {
+		near_note_uses(slot, uses);
+		return pass_head(s, slot, PAWL_SUCCESS);
+	}
+	own->uses = (int16_t)uses;
+	own->is_head = true;
+	return PAWL_SUCCESS;
 }
 
 /* L1: W has been handed over to the node. */
@@ -159,7 +202,7 @@ static bool take_handed(const struct lock_setup *s, struct lock_slot *slot, bool
 		return false;
 	if (!is_head && FAULT(cached_awaited)) /* else a client that comes later mends it */
 		return false;
-	if (!near_take_handed(slot, is_head))
+	if (!near_take_handed(s, slot, is_head))
 		return false;
 	if (!is_exclusive(slot))
 		recall_share_handed(s, slot, is_head);
@@ -169,22 +212,18 @@ static bool take_handed(const struct lock_setup *s, struct lock_slot *slot, bool
 /* The head does not await W any more. False: W has been handed over. */
 static bool stop_awaiting(struct lock_slot *slot)
 {
-	int64_t w;
+	int64_t w = near_get(slot);
 
-	do {
-		w = near_get(slot);
-		if ((w & HANDED) && !FAULT(cached_awaited))
-			return false;
-	} while (!near_swap(slot, w, w & ~HEADS));
-	return true;
+	if (w & HEADS)
+		rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_AND, ~HEADS, &w);
+	return !(w & HANDED) || FAULT(cached_awaited);
 }
 
 /* Whether the node has to ask for the lock, if W is this. refused: MODE was open, and then closed
  * before the client was in; it could be so again and again. */
-static bool misses(const struct lock_setup *s, struct lock_slot *slot, int64_t w, bool refused)
+static bool misses(struct lock_slot *slot, int64_t w, bool refused)
 {
-	return !cached_is_alone(s) && !(w & (EXCLUSIVE | KEEPS)) &&
-	       (refused || !cached_admits(s, slot));
+	return !(w & (EXCLUSIVE | KEEPS)) && (refused || !cached_admits(slot));
 }
 
 /* Wait for W. False: the deadline has passed. */
@@ -195,7 +234,7 @@ static bool await_w(struct lock_slot *slot)
 	int64_t w = near_get(slot), others = near_others(slot) | KEEPS;
 
 	if (!(w & AWAITED)) {
-		near_swap(slot, w, w | AWAITED);
+		rma_fao(&slot->client, word, RMA_OR, AWAITED, &w);
 		return true; /* and the caller looks again */
 	}
 	if (!(w & others) || (w & HANDED))
@@ -222,8 +261,8 @@ static int leave_place(const struct lock_setup *s, struct lock_slot *slot, enum 
 		if (!succ)
 			break;
 		nodes_leave_place(slot, has, dir);
-		if (mcs_hand_over(s, slot, RMA_NODE, queue(slot), succ, HEAD_HAS_PLACE) ||
-		    mcs_try_enter(slot, RMA_NODE, queue(slot)))
+		if (mcs_hand_over(s, slot, RMA_NODE, cached_queue(slot), succ, HEAD_HAS_PLACE) ||
+		    mcs_try_enter(slot, RMA_NODE, cached_queue(slot)))
 			return code;
 		/* Those that waited have given up, and this client is the head again. */
 		has = false;
@@ -245,7 +284,7 @@ static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_hea
 {
 	bool counted;
 
-	*n = is_ahead(slot) ? near_ahead(s, slot, &counted) : near_hit(s, slot, is_head, &counted);
+	*n = is_ahead(slot) ? near_ahead(slot, &counted) : near_hit(s, slot, is_head, &counted);
 	if (*n == NEAR_IN)
 		return true;
 	if (counted)
@@ -268,7 +307,7 @@ static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bo
 	}
 	if (n == NODES_HEAD)
 		rc = recall_enter(s, slot, &dir, slot->deadline_ns);
-	return rc == PAWL_SUCCESS ? pass_head(s, slot, rc) : leave_place(s, slot, n, dir, rc);
+	return rc == PAWL_SUCCESS ? enter_as_head(s, slot) : leave_place(s, slot, n, dir, rc);
 }
 
 /* The client is the head of the queue of its node. */
@@ -277,19 +316,21 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t t
 	bool counted, refused = false;
 	enum near n;
 
-	if (told != HEAD_NOW && !cached_is_alone(s) && nodes_take_place(slot)) /* D1 */
+	if ((told & HEAD_MASK) == HEAD_HAS_W)
+		return take_granted(s, slot, (int)(told >> HEAD_BITS));
+	if (told != HEAD_NOW && nodes_take_place(slot)) /* D1 */
 		return get_from_nodes(s, slot, true);
 	for (;;) {
 		if (take_handed(s, slot, true) || near_join(s, slot, true))
-			return pass_head(s, slot, PAWL_SUCCESS);
-		if (misses(s, slot, near_get(slot), refused)) {
+			return enter_as_head(s, slot);
+		if (misses(slot, near_get(slot), refused)) {
 			if (!stop_awaiting(slot))
 				continue;
 			return get_from_nodes(s, slot, false);
 		}
 		n = near_hit(s, slot, true, &counted);
 		if (n == NEAR_IN)
-			return pass_head(s, slot, PAWL_SUCCESS);
+			return enter_as_head(s, slot);
 		if (counted)
 			leave_take_back(s, slot);
 		refused |= n == NEAR_MISS && counted;
@@ -310,15 +351,15 @@ static int enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 	enum near n;
 
 	for (;; look_ns = cached_longer(look_ns)) {
-		was = cached_is_alone(s) ? 0 : cached_look(slot, LINE_MODE);
+		was = cached_look(slot, LINE_MODE);
 		if (hits(s, slot, false, &n))
 			return PAWL_SUCCESS;
 		if (n == NEAR_WAIT || slot_is_late(slot))
 			return PAWL_ERR_TIMEOUT;
-		if (!mcs_try_enter(slot, RMA_NODE, queue(slot))) { /* A5 */
+		if (!mcs_try_enter(slot, RMA_NODE, cached_queue(slot))) { /* A5 */
 			bool has_place = nodes_take_place(slot);
 
-			if (has_place || misses(s, slot, near_get(slot), false))
+			if (has_place || misses(slot, near_get(slot), false))
 				return get_from_nodes(s, slot, has_place);
 			pass_head(s, slot, PAWL_ERR_BUSY);
 		} else {
@@ -331,8 +372,11 @@ static int enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 
 static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t pred = mcs_enter(slot, RMA_NODE, queue(slot)), told = HEAD_LOOKS;
+	struct cached_slot *own = lock_own(slot);
+	int64_t pred, told = HEAD_LOOKS;
 
+	own->soon = policy_is_soon(own, rma_clock(&slot->client));
+	pred = mcs_enter(slot, RMA_NODE, cached_queue(slot));
 	if (pred) {
 		mcs_link(s, slot, RMA_NODE, pred);
 		if (!mcs_await_grant(slot, RMA_NODE, &told))
@@ -343,12 +387,15 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 
 static int resume(const struct lock_setup *s, struct lock_slot *slot)
 {
+	struct cached_slot *own = lock_own(slot);
 	int64_t told;
 	int rc = mcs_resume(slot, RMA_NODE, MCS_ABANDONED);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	return mcs_await_grant(slot, RMA_NODE, &told) ? be_head(s, slot, told) : LOCK_QUEUED;
+	rc = mcs_await_grant(slot, RMA_NODE, &told) ? be_head(s, slot, told) : LOCK_QUEUED;
+	own->since_ns = rma_clock(&slot->client);
+	return rc;
 }
 
 static bool passed(const struct lock_setup *s, struct lock_slot *slot)
@@ -376,30 +423,64 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	return true;
 }
 
-static int acquire(const struct lock_setup *s, struct lock_slot *slot)
+/* For observers: a client of the own node, until the node waits for others. */
+static int64_t origin(const struct lock_setup *s, const struct lock_slot *slot)
+{
+	const struct cached_constants *k = s->state;
+
+	return k->node_level ? -(int64_t)k->node_level : slot->id;
+}
+
+/* W excludes the client, or MODE does not admit it, as n says. */
+static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum near n,
+			bool counted)
 {
 	struct cached_slot *own = lock_own(slot);
-	bool counted, late = false;
-	enum near n;
+	bool late = false;
 
-	find_words(s, slot);
-	policy_note_acquire(own, is_exclusive(slot));
 	own->beside = 0;
 	do {
-		n = near_hit(s, slot, false, &counted);
-		if (__builtin_expect(n == NEAR_IN, 1)) {
-			own->looks = false;
-			return PAWL_SUCCESS;
-		}
 		own->looks = true;
+		own->waited = n == NEAR_WAIT;
+		slot->from = origin(s, slot);
 		if (counted)
 			leave_take_back(s, slot);
 		if (take_handed(s, slot, false) || near_join(s, slot, false))
 			return PAWL_SUCCESS;
-	} while (n == NEAR_MISS && (first_is_news(s, slot) || (await_mode(slot, &late) && !late)));
+		if (n == NEAR_WAIT || (!first_is_news(s, slot) && !await_mode(slot, &late)) || late)
+			break;
+		n = near_hit(s, slot, false, &counted);
+	} while (n != NEAR_IN);
+	if (n == NEAR_IN)
+		return PAWL_SUCCESS;
 	if (late)
 		return PAWL_ERR_TIMEOUT;
 	return is_ahead(slot) ? enter_ahead(s, slot) : queue_up(s, slot);
+}
+
+static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_slot *slot,
+					enum near n, bool counted)
+{
+	struct cached_slot *own = lock_own(slot);
+	int rc = enter_slowly(s, slot, n, counted);
+
+	own->since_ns = rma_clock(&slot->client);
+	return rc;
+}
+
+static int acquire(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+	bool counted;
+	enum near n;
+
+	find_words(s, slot);
+	policy_note_acquire(own, is_exclusive(slot));
+	n = near_hit(s, slot, false, &counted);
+	if (__builtin_expect(n != NEAR_IN, 0))
+		return acquire_slowly(s, slot, n, counted);
+	own->looks = own->waited = false;
+	return PAWL_SUCCESS;
 }
 
 /* A try of the head of the queue of its node. */
@@ -410,7 +491,7 @@ static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 	int64_t w, tail, dir;
 	enum near n;
 
-	if (!cached_is_alone(s) && nodes_take_place(slot)) /* D1 */
+	if (nodes_take_place(slot)) /* D1 */
 		return leave_place(s, slot, NODES_LATE, 0, PAWL_ERR_BUSY);
 	do {
 		n = near_hit(s, slot, true, &counted);
@@ -419,7 +500,7 @@ static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 		if (counted)
 			leave_take_back(s, slot);
 		w = near_get(slot);
-		miss = misses(s, slot, w, counted);
+		miss = misses(slot, w, counted);
 		/* Not refused any more: a directory came into TAIL in between (P1, L5). */
 	} while (n == NEAR_MISS && !miss && !(w & (EXCLUSIVE | KEEPS)));
 	if (!miss || !nodes_are_none(s, slot, &tail, &dir) || !recall_is_idle(s, slot, dir) ||
@@ -443,7 +524,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		return PAWL_SUCCESS;
 	if (counted)
 		leave_take_back(s, slot);
-	if (n == NEAR_WAIT || mcs_try_enter(slot, RMA_NODE, queue(slot)))
+	if (n == NEAR_WAIT || mcs_try_enter(slot, RMA_NODE, cached_queue(slot)))
 		return PAWL_ERR_BUSY;
 	return try_as_head(s, slot);
 }
@@ -480,16 +561,32 @@ static int release_part(const struct lock_setup *s, struct lock_slot *whole, str
 
 /* ------------------------------------------------------------------ the simulator */
 
-static int64_t *line_of(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
-			int node)
+/* The node's element of an area of so many bytes a line. */
+static int64_t *element(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
+			int node, uint64_t area, uint64_t bytes)
 {
-	const struct cached_constants *k = s->state;
 	uint64_t index, line;
 	int home, rank;
 
 	lock_home(s, lock, &home, &index);
 	rank = cached_line(s, lock, home, index, node, &line);
-	return lock_memory_word(m, rank, k->lines + line * LINE_BYTES);
+	return lock_memory_word(m, rank, area + line * bytes);
+}
+
+static int64_t *line_of(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
+			int node)
+{
+	const struct cached_constants *k = s->state;
+
+	return element(s, m, lock, node, k->lines, LINE_BYTES);
+}
+
+static int64_t *notes_of(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
+			 int node)
+{
+	const struct cached_constants *k = s->state;
+
+	return element(s, m, lock, node, k->notes, NOTES_BYTES);
 }
 
 /* The number of each node is about to wrap. */
@@ -498,7 +595,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 	const struct cached_constants *k = s->state;
 
 	for (int j = 0; j < k->nodes; j++)
-		line_of(s, m, lock, j)[LINE_NOTES / 8] = NUMBER - 1;
+		*notes_of(s, m, lock, j) = NUMBER - 1;
 }
 
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
@@ -510,17 +607,11 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	uint64_t index;
 	int home;
 
-	if (k->alone) {
-		line = lock_memory_home(s, m, k->lines, NEAR_BYTES, lock);
-		snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
-			 (unsigned long long)line[1]);
-		return !(line[0] & (HOLDERS | KEEPS | AWAITED | STRICT)) && !line[1];
-	}
-	tail = *lock_memory_home(s, m, k->homes, HOME_BYTES, lock);
+	lock_home(s, lock, &home, &index);
+	tail = line_of(s, m, lock, node_of(s, home))[LINE_TAIL / 8];
 	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
 	if (tail && !(tail & FREE))
 		return false;
-	lock_home(s, lock, &home, &index);
 	dir = tail ? dir_of_tail(tail) : 0;
 	for (int j = 0; j < k->nodes; j++) {
 		line = line_of(s, m, lock, j);
@@ -542,23 +633,11 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	return true;
 }
 
-static const struct option_spec options[] = {
-    LOCK_NUMBER(struct cached_options, stay, "stay", -1, 1048575, "-1 (64)",
-		"further acquires by waiting clients of a node while other nodes wait"),
-    LOCK_OPTIONS_END,
-};
-
 const struct lock_protocol lock_cached = {
-    .kind =
-	{
-	    .name = "cached",
-	    .summary = "experimental: nodes cache the lock, and others recall it",
-	    .reference = "VAX lock manager (Digital Technical Journal 5, 1987)",
-	    .capabilities =
-		PAWL_CAP_SHARED | PAWL_CAP_INTENT | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
-	},
-    .options = options,
+    .kind = ADAPTIVE_KIND,
+    .options = adaptive_options,
     .layout = layout,
+    .describe = describe,
     .scratch_words = scratch_words,
     .acquire = acquire,
     .try_acquire = try_acquire,

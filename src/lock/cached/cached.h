@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of kind cached and their places; README has the argument. */
+/* Lock caching: the words and their places; README has the argument. */
 #ifndef LOCK_CACHED_CACHED_H
 #define LOCK_CACHED_CACHED_H
 
+#include "lock/adaptive/kind.h"
 #include "lock/mcs/mcs.h"
 
 enum {
 	LINE_W = 0,
 	LINE_QUEUE = 8,
-	LINE_NOTES = 16, /* the number of the node's last recall, less 1, its turn, and LEFT */
-	LINE_MODE = 24,  /* NET from here on */
+	LINE_TAIL = 16, /* NET from here on; of the home's node */
+	LINE_MODE = 24,
 	LINE_ACK = 32,
 	LINE_STATUS = 40, /* and the directory, while the node keeps the queue */
 	LINE_NEXT = 48,   /* in even turns, and in odd ones */
 	LINE_NEXT_ODD = 56,
 	LINE_BYTES = 64,
-	NEAR_BYTES = 16, /* on one node: W and QUEUE, at the home */
-	HOME_BYTES = 8   /* TAIL */
+	NOTES_BYTES = 8 /* NOTES, at the rank of the line */
 };
-_Static_assert(LINE_QUEUE + 8 == NEAR_BYTES && LINE_NEXT_ODD + 8 == LINE_BYTES, "the words fit");
+_Static_assert(LINE_NEXT_ODD + 8 == LINE_BYTES, "the words fit");
 
 /* The mode in which a node caches a lock: S for sharers, I for intents of both kinds, X for all. */
 enum mode { MODE_N, MODE_S, MODE_X, MODE_I };
@@ -26,27 +26,27 @@ enum mode { MODE_N, MODE_S, MODE_X, MODE_I };
 /* W: the numbers of sharers, of intents exclusive and of intents shared, and flags. A parked client
  * that waits for any change notices those in the low half only. */
 enum {
-	COUNT_BITS = 14,
+	COUNT_BITS = 13,
 	INTENTS_SHIFT = COUNT_BITS,
-	LOOKS_SHIFT = 33,
+	LOOKS_SHIFT = 32,
 	PASSES_SHIFT = LOOKS_SHIFT + COUNT_BITS,
 	PASSES_BITS = 5,
 	USES_SHIFT = PASSES_SHIFT + PASSES_BITS,
 	USES_BITS = 9,
-	MOST_CLIENTS = (1 << COUNT_BITS) - 1,
-	MOST_STAY = (1 << USES_BITS) - 1
+	MOST_CLIENTS = (1 << COUNT_BITS) - 1
 };
+_Static_assert((int)ADAPTIVE_MOST_STAY < 1 << USES_BITS, "W counts the acquires of a stay");
 #define READER INT64_C(1)
 #define INTENT (INT64_C(1) << INTENTS_SHIFT)
 #define LOOK (INT64_C(1) << LOOKS_SHIFT)
 #define READERS (READER * MOST_CLIENTS)
 #define INTENTS (INTENT * MOST_CLIENTS)
 #define LOOKS (LOOK * MOST_CLIENTS)
-#define WRITER (INT64_C(1) << 28)
-#define HANDED (INT64_C(1) << 29)
-#define AWAITED (INT64_C(1) << 30)
-#define STRICT (INT64_C(1) << 31)
-#define KEEPS (INT64_C(1) << 32)
+#define WRITER (INT64_C(1) << 26)
+#define HANDED (INT64_C(1) << 27)
+#define AWAITED (INT64_C(1) << 28)
+#define STRICT (INT64_C(1) << 29)
+#define KEEPS (INT64_C(1) << 30)
 #define PASS (INT64_C(1) << PASSES_SHIFT)
 #define PASSES (((INT64_C(1) << PASSES_BITS) - 1) << PASSES_SHIFT)
 /* What the head of the node's queue takes back when it is in, or gives up. */
@@ -59,8 +59,8 @@ enum {
 #define WAKES (AWAITED | STRICT | INTENTS | LOOKS)
 #define HOLDERS (READERS | INTENTS | LOOKS | EXCLUSIVE)
 /* The topmost bits: how many have counted themselves in, without a carry. */
-enum { HITS_BITS = 3, HITS_SHIFT = 64 - HITS_BITS };
-_Static_assert(INTENTS_SHIFT + COUNT_BITS == 28 && USES_SHIFT + USES_BITS <= HITS_SHIFT,
+enum { HITS_BITS = 5, HITS_SHIFT = 64 - HITS_BITS };
+_Static_assert(INTENTS_SHIFT + COUNT_BITS == 26 && USES_SHIFT + USES_BITS <= HITS_SHIFT,
 	       "the fields of W do not overlap");
 
 /* W, with this added. */
@@ -117,19 +117,19 @@ enum { TAIL_PLACE_SHIFT = 2 };
  * it. FIRST_SHARED: all nodes have S. */
 enum first { FIRST_UNKNOWN, FIRST_OWNED, FIRST_NONE, FIRST_SHARED };
 
+/* What a client that becomes the head of its node's queue is told: it has to look; no place has
+ * been left for it (D1); it has a place; or it has W, and above that, the uses of the node's turn
+ * (G). */
+enum { HEAD_LOOKS = 0, HEAD_NOW = 1, HEAD_HAS_PLACE = 2, HEAD_HAS_W = 3 };
+enum { HEAD_BITS = 2, HEAD_MASK = (1 << HEAD_BITS) - 1 };
+
 /* Words of a slot's scratch for each node. */
 enum { SCRATCH_EACH = 2 };
 
-struct cached_options {
-	int64_t stay; /* acquires; -1: the lock decides */
-};
-_Static_assert(sizeof(struct cached_options) <= LOCK_OPTION_BYTES, "the options fit");
-
 struct cached_constants {
-	uint64_t lines, homes, vote;
+	uint64_t lines, notes, vote;
 	int node_level; /* level of the topology; 0: each node has one rank */
 	int nodes;
-	bool alone; /* the table has one node */
 	/* Lines are where the home is in its node, as far as that goes, if this is not 0: so many
 	 * homes of a node may share a place in another one. */
 	int wraps;
@@ -139,26 +139,28 @@ struct cached_slot {
 	uint64_t last;     /* 1 + the lock for which the words were found; 0: none */
 	struct rma_word w; /* the first word of the node's line */
 	struct rma_word tail;
+	uint64_t notes; /* offset of NOTES at the rank of w */
+	int64_t guess;  /* W as this client has left it last, or as at first */
 	int home_rank;
+	int home; /* its node */
 	uint64_t home_index;
-	int home;       /* the home's node */
-	int me;         /* the node */
-	int8_t first;   /* enum first: what this client has been told */
-	int16_t writes; /* moving mean of exclusive acquires, of MEAN_ONE */
-	int beside;     /* waits beside the queue in this acquire */
-	bool looks;     /* before it counts itself, since its last acquire was not a hit */
-	bool may_leave; /* the node's place in the queue of nodes, before its turn */
-	bool has_seen;  /* W of the home's node, after the swap of TAIL */
-	int64_t seen;   /* W; in a release, what the swap of TAIL finds */
+	int me;           /* the node */
+	uint32_t hold_ns; /* mean time of holds that others waited for */
+	int8_t first;     /* enum first: what this client has been told */
+	int16_t writes;   /* moving mean of exclusive acquires, of MEAN_ONE */
+	int8_t beside;    /* waits beside the queue in this acquire */
+	bool looks;       /* before it counts itself, since its last acquire was not a hit, */
+	bool waited;      /* since W excluded it */
+	bool soon;        /* came back soon after its last release, so */
+	bool is_head;     /* holds the lock as the head of QUEUE (G) */
+	int16_t uses;     /* of the node's turn, by clients of QUEUE that have W as its heads */
+	bool may_leave;   /* the node's place in the queue of nodes, before its turn */
+	bool has_seen;    /* W of the home's node, after the swap of TAIL */
+	int64_t seen;     /* W; in a release, what the swap of TAIL finds */
+	/* When it got a lock for which it had to wait, or released one for which others did. */
+	uint64_t since_ns;
 };
 _Static_assert(sizeof(struct cached_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
-
-RMA_INLINE bool cached_is_alone(const struct lock_setup *s)
-{
-	const struct cached_constants *k = s->state;
-
-	return k->alone;
-}
 
 RMA_INLINE int cached_me(struct lock_slot *slot)
 {
@@ -176,7 +178,7 @@ RMA_INLINE struct rma_word cached_word(struct lock_slot *slot, int offset)
 	w.offset += (uint64_t)offset;
 	if (w.map)
 		w.map += offset / (int)sizeof(int64_t);
-	if (offset >= LINE_MODE)
+	if (offset >= LINE_TAIL)
 		w.flags = 0;
 	return w;
 }
@@ -212,11 +214,18 @@ static inline struct rma_word cached_word_at(const struct lock_setup *s, struct 
 {
 	const struct cached_constants *k = s->state;
 	const struct cached_slot *own = lock_own(slot);
-	enum rma_domain d = offset >= LINE_MODE ? RMA_NET : RMA_NODE;
+	enum rma_domain d = offset >= LINE_TAIL ? RMA_NET : RMA_NODE;
 	uint64_t line;
 	int rank = cached_line(s, slot->lock, own->home_rank, own->home_index, node, &line);
 
 	return rma_word(slot->client.rma, d, rank, k->lines + line * LINE_BYTES + (uint64_t)offset);
+}
+
+static inline struct rma_word cached_notes(struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	return rma_word(slot->client.rma, RMA_NODE, own->w.rank, own->notes);
 }
 
 RMA_INLINE struct rma_word cached_tail(struct lock_slot *slot)
@@ -224,6 +233,11 @@ RMA_INLINE struct rma_word cached_tail(struct lock_slot *slot)
 	struct cached_slot *own = lock_own(slot);
 
 	return own->tail;
+}
+
+RMA_INLINE struct rma_word cached_queue(struct lock_slot *slot)
+{
+	return cached_word(slot, LINE_QUEUE);
 }
 
 RMA_INLINE int cached_home(struct lock_slot *slot)
@@ -282,14 +296,12 @@ RMA_INLINE bool mode_admits(const struct lock_slot *slot, int64_t mode)
 }
 
 /* H2: whether the node's mode admits the client, after its atomic on W. */
-RMA_INLINE bool cached_admits(const struct lock_setup *s, struct lock_slot *slot)
+RMA_INLINE bool cached_admits(struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
 	const bool at_home = own->home == own->me;
 	int64_t v;
 
-	if (cached_is_alone(s))
-		return true;
 	/* MODE of the home's node is never X. */
 	if (!at_home || !is_exclusive(slot)) {
 		v = cached_look(slot, LINE_MODE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The directory of kind cached: which nodes cache a lock, in one word; README. */
+/* Lock caching: the directory, which nodes cache a lock, in one word; README. */
 #ifndef LOCK_CACHED_DIRECTORY_H
 #define LOCK_CACHED_DIRECTORY_H
 

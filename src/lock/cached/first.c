@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: what the locks of a table are at first; README, F. The word VOTE, at rank 0, counts
+/* Lock caching: what the locks of a table are at first; README, F. The word VOTE, at rank 0, counts
  * acquires of clients that have not been told, and has the decision above the counts. */
 #include "lock/cached/first.h"
 

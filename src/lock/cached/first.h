@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: what the locks of a table are at first, which its first acquires decide; README, F.
+/* Lock caching: what the locks of a table are at first, which its first acquires decide; README, F.
  */
 #ifndef LOCK_CACHED_FIRST_H
 #define LOCK_CACHED_FIRST_H

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: holders leave W, and the last one of a node that keeps the queue leaves that;
+/* Lock caching: holders leave W, and the last one of a node that keeps the queue leaves that;
  * README, R and L. */
 #include "lock/cached/leave.h"
+
+/* Releases for each call that lets the MPI progress. */
+enum { RELEASES_PER_CALL = 256 };
 
 /* L1: hand W over to the clients of the node, if one of them is in its queue, unless clients ahead
  * are counted, which come first. The client has WRITER. */
@@ -17,10 +20,11 @@ static bool hand_over(const struct lock_setup *s, struct lock_slot *slot)
 		 */
 		if ((w & (INTENTS | LOOKS)) || (!(w & (KEEPS | AWAITED)) && !FAULT(cached_awaited)))
 			return false;
-	} while (!near_swap(slot, w, w - WRITER + HANDED + (policy_stays(s, w) ? USE : 0)));
+	} while (!near_swap(slot, w,
+			    w - WRITER + HANDED + (policy_stays(s, lock_own(slot), w) ? USE : 0)));
 	/* Pairs with leave_what_was_handed(). */
 	return cached_look(slot, LINE_QUEUE) || FAULT(cached_nobody) ||
-	       !near_take_handed(slot, true);
+	       !near_take_handed(s, slot, true);
 }
 
 /* L2 to L4: what becomes of the lock. *dir: the directory. */
@@ -70,13 +74,45 @@ static void free_w(struct lock_slot *slot)
 	near_wake(slot, w);
 }
 
-/* The client has W alone, with KEEPS. */
-static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool posts)
+/* Whether nobody waits for the turn of a node that keeps the queue to end. */
+static bool is_alone(struct lock_slot *slot)
+{
+	return dir_is_empty(nodes_directory(slot)) && !nodes_have_next(slot);
+}
+
+/* G: grant W and QUEUE together to the next client of the node. False: the client has W still, and
+ * has left QUEUE. *stays: the node's turn is not over. */
+static bool grant_as_head(const struct lock_setup *s, struct lock_slot *slot, bool *stays)
+{
+	struct cached_slot *own = lock_own(slot);
+	const struct rma_word queue = cached_queue(slot);
+	const int64_t w = near_get(slot);
+	const bool keeps = (w & KEEPS) != 0, counts = keeps || !cached_admits(slot);
+	int64_t succ, uses = counts ? own->uses + 1 : 0;
+
+	own->is_head = false;
+	*stays = uses <= policy_stay(s, own) || (keeps && is_alone(slot));
+	if (uses > ADAPTIVE_MOST_STAY)
+		uses = ADAPTIVE_MOST_STAY;
+	if (mcs_leave(slot, RMA_NODE, queue, &succ))
+		return false;
+	if (*stays && !(w & (INTENTS | LOOKS))) {
+		if (FAULT(cached_granted))
+			near_swap(slot, w, w & ~(WRITER | KEEPS));
+		return mcs_hand_over(s, slot, RMA_NODE, queue, succ,
+				     HEAD_HAS_W | uses << HEAD_BITS);
+	}
+	mcs_hand_over(s, slot, RMA_NODE, queue, succ, HEAD_NOW);
+	return false;
+}
+
+/* The client has W alone, with KEEPS. stays: the node's turn is not over. */
+static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool stays, bool posts)
 {
 	int64_t dir, next, left;
 
 	dir = nodes_directory(slot);
-	if ((policy_stays(s, near_get(slot)) || (dir_is_empty(dir) && !nodes_have_next(slot))) &&
+	if (stays && (policy_stays(s, lock_own(slot), near_get(slot)) || is_alone(slot)) &&
 	    hand_over(s, slot))
 		return PAWL_SUCCESS;
 	settle(s, slot, &dir);
@@ -104,15 +140,18 @@ static RMA_SLOW_PATH int finish(const struct lock_setup *s, struct lock_slot *sl
 		if (!(w & KEEPS) || (w & HOLDERS))
 			return PAWL_SUCCESS;
 	} while (!near_swap(slot, w, w + WRITER));
-	return leave_queue(s, slot, posts);
+	return leave_queue(s, slot, true, posts);
 }
 
 /* R1 to R4, of this holder. */
 static int leave_count(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts)
 {
+	struct cached_slot *own = lock_own(slot);
 	int64_t w;
 
 	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -one, &w);
+	if (!((w - one) & (HOLDERS | AWAITED | STRICT | KEEPS)))
+		own->guess = w - one;
 	if (__builtin_expect((w & (WAKES | KEEPS)) != 0, 0)) {
 		near_wake(slot, w);
 		if ((w & KEEPS) && !((w - one) & HOLDERS) && !FAULT(cached_finish))
@@ -134,30 +173,64 @@ void leave_take_back(const struct lock_setup *s, struct lock_slot *slot)
 }
 
 /* Whether the node has been recalled, and goes on for a while. */
-static bool stays(const struct lock_setup *s, struct lock_slot *slot, int64_t w)
+static bool goes_on(const struct lock_setup *s, struct lock_slot *slot, int64_t w)
 {
-	return (w & AWAITED) && !cached_admits(s, slot) && policy_stays(s, w);
+	return !cached_admits(slot) && policy_stays(s, lock_own(slot), w);
+}
+
+/* The client releases a lock that others await. */
+static int end_contended(struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+	const uint64_t now = rma_clock(&slot->client);
+
+	if (own->looks)
+		policy_note_hold(own, now - own->since_ns);
+	own->since_ns = now;
+	return PAWL_SUCCESS;
 }
 
 static int leave_writer(const struct lock_setup *s, struct lock_slot *slot, bool posts)
 {
-	int64_t w = near_get(slot);
+	struct cached_slot *own = lock_own(slot);
+	bool stays = true;
+	int64_t w;
 
-	if (w & KEEPS)
-		return leave_queue(s, slot, posts);
-	if (__builtin_expect(stays(s, slot, w), 0) && hand_over(s, slot))
-		return PAWL_SUCCESS;
+	if (__builtin_expect(own->is_head, 0) && grant_as_head(s, slot, &stays))
+		return end_contended(slot);
+	w = near_get(slot);
+	if (w & KEEPS) {
+		end_contended(slot);
+		return leave_queue(s, slot, stays, posts);
+	}
+	if (__builtin_expect((w & AWAITED) != 0, 0)) {
+		end_contended(slot);
+		if (stays && goes_on(s, slot, w) && hand_over(s, slot))
+			return PAWL_SUCCESS;
+	}
 	return leave_count(s, slot, WRITER, posts);
 }
 
 void leave_what_was_handed(const struct lock_setup *s, struct lock_slot *slot)
 {
-	if (!FAULT(cached_handed) && near_take_handed(slot, true))
+	if (!FAULT(cached_handed) && near_take_handed(s, slot, true))
 		leave_writer(s, slot, false);
+}
+
+/* A client may hit for ever without a call of the MPI, while other nodes need one, because it
+ * performs their operations. */
+static void drive_at_times(struct lock_slot *slot)
+{
+	const struct rma_transport *transport = slot->client.rma->transport;
+
+	if (__builtin_expect(slot->acquires % RELEASES_PER_CALL == 0, 0) &&
+	    !transport->can.is_served)
+		transport->progress(&slot->client);
 }
 
 int leave_release(const struct lock_setup *s, struct lock_slot *slot)
 {
+	drive_at_times(slot);
 	if (is_exclusive(slot))
 		return leave_writer(s, slot, true);
 	return leave_count(s, slot, near_one(slot), true);

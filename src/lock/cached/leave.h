@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: holders leave, R and L of README. */
+/* Lock caching: holders leave, R and L of README. */
 #ifndef LOCK_CACHED_LEAVE_H
 #define LOCK_CACHED_LEAVE_H
 

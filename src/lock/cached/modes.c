@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: MODE of nodes, which the head of the queue of nodes writes; README, C1, S, L3, L4.
+/* Lock caching: MODE of nodes, which the head of the queue of nodes writes; README, C1, S, L3, L4.
  */
 #include "lock/cached/modes.h"
 
 int64_t modes_notes(struct lock_slot *slot)
 {
-	return rma_peek(&slot->client, cached_word(slot, LINE_NOTES));
+	return rma_peek(&slot->client, cached_notes(slot));
 }
 
 void modes_note(struct lock_slot *slot, int64_t fields, int64_t value)
 {
-	struct rma_word notes = cached_word(slot, LINE_NOTES);
+	struct rma_word notes = cached_notes(slot);
 	int64_t old, new, seen;
 
 	do {
@@ -72,9 +72,18 @@ void modes_put_at(const struct lock_setup *s, struct lock_slot *slot, int node, 
 
 void modes_flush_at(const struct lock_setup *s, struct lock_slot *slot, int node)
 {
-	/* Orders the put before the look at W; pairs with H2. */
+	/* Orders the put before the queue is left. */
 	if (node != cached_me(slot))
 		rma_flush(&slot->client, cached_word_at(s, slot, node, LINE_MODE));
+}
+
+void modes_order_at(const struct lock_setup *s, struct lock_slot *slot, int node, bool looks)
+{
+	if (!looks)
+		modes_flush_at(s, slot, node);
+	else if (node != cached_me(slot) && !FAULT(cached_close))
+		/* Orders the put before the look at W (C2); pairs with H2. */
+		rma_order(&slot->client, cached_word_at(s, slot, node, LINE_MODE));
 }
 
 void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m)
@@ -83,7 +92,7 @@ void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node
 	modes_flush_at(s, slot, node);
 }
 
-void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m)
+void modes_put(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m)
 {
 	const struct cached_constants *k = s->state;
 	int64_t v = value(slot, m);
@@ -94,10 +103,16 @@ void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 	for (int j = 0; j < k->nodes; j++)
 		if (j != me && dir_has(dir, j))
 			rma_put(&slot->client, cached_word_at(s, slot, j, LINE_MODE), v);
+}
+
+void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m)
+{
+	const struct cached_constants *k = s->state;
+
+	modes_put(s, slot, dir, m);
 	for (int j = 0; j < k->nodes; j++)
-		if (j != me && dir_has(dir, j) && !FAULT(cached_close))
-			/* Orders the put before the look at W (C2), or before the queue is left. */
-			rma_flush(&slot->client, cached_word_at(s, slot, j, LINE_MODE));
+		if (dir_has(dir, j))
+			modes_flush_at(s, slot, j);
 }
 
 int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)

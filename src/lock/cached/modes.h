@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: MODE of nodes, which the head of the queue of nodes writes, and nobody else. */
+/* Lock caching: MODE of nodes, which the head of the queue of nodes writes, and nobody else. */
 #ifndef LOCK_CACHED_MODES_H
 #define LOCK_CACHED_MODES_H
 
@@ -20,14 +20,17 @@ struct modes {
 	enum mode mode, back, to, ahead;
 	bool want;
 };
-/* Write MODE of the nodes of the directory; all puts are flushed. The own node: by a store, and an
- * atomic on W follows. */
+/* Write MODE of the nodes of the directory. The own node: by a store, and an atomic on W follows.
+ * modes_write(): all puts are flushed. */
+void modes_put(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m);
 void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m);
 /* The same at one node. */
 void modes_write_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m);
 /* The same in two steps, for several nodes. */
 void modes_put_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m);
 void modes_flush_at(const struct lock_setup *s, struct lock_slot *slot, int node);
+/* After modes_put(); looks: the client looks at W of that node next. */
+void modes_order_at(const struct lock_setup *s, struct lock_slot *slot, int node, bool looks);
 /* The same at the own node, a mode that is not recalled. */
 void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back);
 /* L3: the nodes have again what they have been promised. Returns the directory. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: the clients of a node count themselves in W, and then look at MODE; README, H and R.
+/* Lock caching: the clients of a node count themselves in W, and then look at MODE; README, H and
+ * R.
  */
 #include "lock/cached/near.h"
 
@@ -22,9 +23,9 @@ bool near_swap(struct lock_slot *slot, int64_t old, int64_t new)
 	return true;
 }
 
-static bool may_pass(int64_t w)
+static bool may_pass(const struct lock_setup *s, struct lock_slot *slot, int64_t w)
 {
-	return (w & PASSES) >> PASSES_SHIFT < MOST_PASSES;
+	return (w & PASSES) >> PASSES_SHIFT < policy_passes(s, lock_own(slot));
 }
 
 /* Whether a holder in W excludes the client, or a head that waits for the own node. */
@@ -34,9 +35,9 @@ static bool is_held(const struct lock_slot *slot, int64_t w, bool is_head)
 }
 
 /* Whether W excludes the client, which is not counted in it. */
-static bool excludes(const struct lock_slot *slot, int64_t w, bool is_head)
+static bool excludes(const struct lock_setup *s, struct lock_slot *slot, int64_t w, bool is_head)
 {
-	return is_held(slot, w, is_head) || ((w & AWAITED) && !is_head && !may_pass(w));
+	return is_held(slot, w, is_head) || ((w & AWAITED) && !is_head && !may_pass(s, slot, w));
 }
 
 /* W with one more holder. */
@@ -52,7 +53,7 @@ static int64_t with_client(const struct lock_slot *slot, int64_t w, bool is_head
 }
 
 /* A sharer that has counted itself beside AWAITED has passed the head of QUEUE. */
-static bool passes(struct lock_slot *slot)
+static bool passes(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t w;
 
@@ -60,33 +61,76 @@ static bool passes(struct lock_slot *slot)
 		w = near_get(slot);
 		if (!(w & AWAITED))
 			return true;
-		if (!may_pass(w))
+		if (!may_pass(s, slot, w))
 			return false;
 	} while (!near_swap(slot, w, w + PASS));
 	return true;
 }
 
-/* H1. NEAR_IN: it is counted, and *w is W before. */
+/* A sharer that is the head of the queue of its node counts itself by a sum: a swap would fail
+ * again and again while others come and go. Returns W before. */
+static int64_t add_as_head(struct lock_slot *slot)
+{
+	const struct rma_word word = cached_word(slot, LINE_W);
+	int64_t w, old;
+
+	rma_fao(&slot->client, word, RMA_SUM, READER + HIT, &w);
+	if (!(w & near_others(slot)) && (w & (HEADS | STRICT))) {
+		rma_fao(&slot->client, word, RMA_AND, ~(HEADS | STRICT), &old);
+		near_wake(slot, old);
+	}
+	return w;
+}
+
+bool near_count(struct lock_slot *slot)
+{
+	int64_t w = near_get(slot), old;
+
+	if (w & near_others(slot))
+		return false;
+	if (slot->mode != PAWL_SHARED)
+		return near_swap(slot, w, (w & ~(HEADS | STRICT)) + near_one(slot));
+	w = add_as_head(slot);
+	if (!(w & near_others(slot)))
+		return true;
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -near_one(slot), &old);
+	near_wake(slot, old);
+	return false;
+}
+
+/* H1. NEAR_IN: it is counted, and *w is W before. A client that does not expect to wait takes the
+ * line of W at once, by an atomic, as it will change W or QUEUE. */
 static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool is_head, int64_t *w)
 {
-	const struct cached_slot *own = lock_own(slot);
+	struct cached_slot *own = lock_own(slot);
+	const struct rma_word word = cached_word(slot, LINE_W);
 	const bool adds = !is_head && slot->mode == PAWL_SHARED, looks = is_head || own->looks;
+	int64_t guess = own->guess;
 
-	/* A client that does not look takes the line at once. */
-	if (looks)
+	own->guess = 0;
+	if (is_head || own->waited) {
 		*w = near_get(slot);
-	else
-		rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, adds ? READER + HIT : 0,
-			w);
-	if (adds && !looks)
+	} else if (looks) {
+		rma_fao(&slot->client, word, RMA_SUM, 0, w);
+	} else if (adds) {
+		rma_fao(&slot->client, word, RMA_SUM, READER + HIT, w);
 		return NEAR_IN;
+	} else {
+		rma_cas(&slot->client, word, guess, with_client(slot, guess, false), w);
+		if (*w == guess)
+			return NEAR_IN;
+	}
 	for (;; *w = near_get(slot)) {
-		if (excludes(slot, *w, is_head))
+		if (excludes(s, slot, *w, is_head))
 			return NEAR_WAIT;
-		if (looks && !cached_admits(s, slot))
+		if (looks && !cached_admits(slot))
 			return NEAR_MISS;
+		if (is_head && slot->mode == PAWL_SHARED) {
+			*w = add_as_head(slot);
+			return NEAR_IN;
+		}
 		if (adds && !(*w & AWAITED)) {
-			rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, READER + HIT, w);
+			rma_fao(&slot->client, word, RMA_SUM, READER + HIT, w);
 			return NEAR_IN;
 		}
 		if (near_swap(slot, *w, with_client(slot, *w, is_head)))
@@ -107,18 +151,19 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 	if (is_held(slot, w, is_head))
 		return NEAR_WAIT;
 	/* A swap has counted the pass. */
-	if ((w & AWAITED) && !is_head && slot->mode == PAWL_SHARED && !own->looks && !passes(slot))
+	if ((w & AWAITED) && !is_head && slot->mode == PAWL_SHARED && !own->looks &&
+	    !passes(s, slot))
 		return NEAR_WAIT;
-	return FAULT(cached_order) || cached_admits(s, slot) ? NEAR_IN : NEAR_MISS;
+	return FAULT(cached_order) || cached_admits(slot) ? NEAR_IN : NEAR_MISS;
 }
 
-enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *counted)
+enum near near_ahead(struct lock_slot *slot, bool *counted)
 {
 	struct rma_word w = cached_word(slot, LINE_W);
 	int64_t others = near_others(slot), value;
 
 	*counted = false;
-	if (!cached_admits(s, slot))
+	if (!cached_admits(slot))
 		return NEAR_MISS;
 	do {
 		/* The head that has been handed W waits for no intent. */
@@ -127,7 +172,7 @@ enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *c
 			return NEAR_WAIT;
 	} while (!near_swap(slot, value, w_plus(value, near_one(slot) + HIT)));
 	*counted = true;
-	if (!cached_admits(s, slot))
+	if (!cached_admits(slot))
 		return NEAR_MISS;
 	return !(value & others) ||
 		       rma_await_until(&slot->client, w, others, RMA_EQ, 0, RMA_SOON,
@@ -136,17 +181,26 @@ enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *c
 		   : NEAR_WAIT;
 }
 
-bool near_take_handed(struct lock_slot *slot, bool is_head)
+bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 {
 	int64_t w;
 
 	do {
 		w = near_get(slot);
-		if (!(w & HANDED) || (!is_head && !may_pass(w)))
+		if (!(w & HANDED) || (!is_head && !may_pass(s, slot, w)))
 			return false;
 	} while (!near_swap(
 	    slot, w, is_head ? (w & ~(HANDED | HEADS)) + WRITER : w - HANDED + WRITER + PASS));
 	return true;
+}
+
+void near_note_uses(struct lock_slot *slot, int uses)
+{
+	int64_t w;
+
+	do
+		w = near_get(slot);
+	while (!near_swap(slot, w, (w & ~USES) | (int64_t)uses << USES_SHIFT));
 }
 
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
@@ -156,7 +210,7 @@ bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 	do {
 		w = near_get(slot);
 		if (!(w & KEEPS) || !(w & READERS) || (w & near_others(slot)) ||
-		    !policy_stays(s, w) || (!is_head && !may_pass(w)))
+		    !policy_stays(s, lock_own(slot), w) || (!is_head && !may_pass(s, slot, w)))
 			return false;
 		rest = is_head ? w & ~HEADS : w & AWAITED ? w + PASS : w;
 	} while (!near_swap(slot, w, rest + near_one(slot) + USE));
@@ -169,8 +223,6 @@ int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t
 	int64_t mode, value;
 	int head;
 
-	if (cached_is_alone(s))
-		return PAWL_SUCCESS;
 	mode = cached_look(slot, LINE_MODE); /* R2 */
 	if (!(mode & WANT) || !(one & near_conflict(mode >> TO_SHIFT)))
 		return PAWL_SUCCESS;

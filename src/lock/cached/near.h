@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: W, the count of holders of a node, and hits: H1, H2 and R of README. */
+/* Lock caching: W, the count of holders of a node, and hits: H1, H2 and R of README. */
 #ifndef LOCK_CACHED_NEAR_H
 #define LOCK_CACHED_NEAR_H
 
@@ -49,9 +49,14 @@ void near_wake(struct lock_slot *slot, int64_t old);
 enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted);
 /* A1, A2: a client ahead. NEAR_WAIT: its deadline has passed. In both other cases than NEAR_IN, and
  * if counted, its count has to be taken back. */
-enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *counted);
+enum near near_ahead(struct lock_slot *slot, bool *counted);
+/* S2: the head of the queue of nodes, and of its own node, counts itself. False: a holder is in its
+ * way. */
+bool near_count(struct lock_slot *slot);
 /* L1: take W, which has been handed over, as an exclusive holder. */
-bool near_take_handed(struct lock_slot *slot, bool is_head);
+bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
+/* G: W, which the client has, is to have so many uses of the node's turn. */
+void near_note_uses(struct lock_slot *slot, int uses);
 /* S3: count oneself in beside sharers for which the node keeps the queue of nodes. */
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
 /* Complete an operation whose answer decides nothing; LOCK_LEFT only if it may post. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: the queue of nodes; README, Q, K, L5, L6, D1 to D3, A3, P1, P2. */
+/* Lock caching: the queue of nodes; README, Q, K, L5, L6, D1 to D3, A3, P1, P2. */
 #include "lock/cached/nodes.h"
 
 /* In NEXT, above a place: it may be abandoned; or else, it is of an exclusive client. Or, above the
@@ -163,9 +163,8 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 	if (own->home == own->me || !rma_keeps_order(&slot->client))
 		return;
 	w = cached_word_at(s, slot, own->home, LINE_W);
-	own->has_seen = w.rank == own->home_rank;
-	if (own->has_seen)
-		rma_get(&slot->client, w, &own->seen);
+	own->has_seen = true;
+	rma_get(&slot->client, w, &own->seen);
 }
 
 /* Q1: another turn. NEXT of the turn before the last is not used any more. Returns the place. */

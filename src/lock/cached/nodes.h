@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: the queue of nodes, MCS with abandoned places (mcs.h), whose empty TAIL has the
+/* Lock caching: the queue of nodes, MCS with abandoned places (mcs.h), whose empty TAIL has the
  * directory; Q1 to Q4, K, L5, L6, D1 to D3, A3, P1, P2 of README. */
 #ifndef LOCK_CACHED_NODES_H
 #define LOCK_CACHED_NODES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a lock of kind cached is worth caching for: all decisions, and their constants. */
+/* What a lock is worth caching for: all decisions, and their constants. */
 #ifndef LOCK_CACHED_POLICY_H
 #define LOCK_CACHED_POLICY_H
 
@@ -7,7 +7,7 @@
 
 /*
  * The constants. Behind each: M acquires a second with half of it, it, and twice it, by
- *   pawl-sim --machine=cx6-4nodes --lock=cached --iterations=100 --bench=B --fw=PERCENT
+ *   pawl-sim --machine=cx6-4nodes --lock=adaptive --iterations=100 --bench=B --fw=PERCENT
  * where B is ecsb, or L: locktable --locality=95 --locks=10000, V: locktable --locality=80,
  * M: micro --zipf=0.8 --locks=1000, C: micro --locks=100000. "same": to three digits in ecsb 1 and
  * 10.
@@ -23,7 +23,12 @@
  * NEAR_OWNS     cx5-6nodes, locktable --locality=50 --locks=100000, 100: 78.1, 93.9, 94.3
  * RUN_CACHES    (2, 3) V 100: 77.7, 76.3; M 100: 28.8, 28.7
  */
-enum { STAY = 64 };            /* further acquires by a node that others wait for */
+enum {
+	STAY = 64,       /* further acquires by a node that others wait for; fewer, */
+	STAY_NS = 64000, /* if they take longer than this, */
+	STAY_LEAST = 8   /* but at least this part */
+};
+enum { HOLD_SHIFT = 2 };       /* holds of a moving mean, as a power of two */
 enum { PASSES_AS_BUILT = 16 }; /* acquires that pass the head of a node's queue */
 #define MOST_PASSES ATTEMPTS_OR(PASSES_AS_BUILT, 2)
 _Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
@@ -37,8 +42,9 @@ enum {
 	WRITES_OFTEN =
 	    MEAN_ONE * 3 / 10, /* mean of exclusive acquires from which on these are many */
 	FIRST_PAYS = 2,        /* first shares that are worth a message to each node */
-	NEAR_OWNS = 5, /* 1 / the part of acquires at home for which a look at W there pays */
-	RUN_CACHES = 3 /* visits in a row, of which the last one keeps X */
+	NEAR_OWNS = 5,  /* 1 / the part of acquires at home for which a look at W there pays */
+	RUN_CACHES = 3, /* visits in a row, of which the last one keeps X */
+	SOON_NS = 1000  /* a client that comes back in less passes others, and is passed by them */
 };
 
 /* The policy's part of a directory. */
@@ -47,9 +53,10 @@ enum {
 	P_WRITERS = P_RUN + 2,        /* 5 */
 	P_HITS = P_WRITERS + 5,       /* HITS of W at the owner, at the last visit */
 	P_ASKED = P_HITS + HITS_BITS, /* MODE of the home's node has WANT */
-	P_INTENTS = P_ASKED + 1       /* the lock has been acquired with intent */
+	P_INTENTS = P_ASKED + 1,      /* the lock has been acquired with intent */
+	P_UNUSED = P_INTENTS + 1      /* the shares that were recalled had not been used */
 };
-_Static_assert((int)P_INTENTS < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
+_Static_assert((int)P_UNUSED < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
 
 static inline int policy_get(int64_t d, int shift, int bits)
 {
@@ -106,6 +113,11 @@ static inline bool policy_shares(const struct cached_slot *own)
 	return own->writes < WRITES_OFTEN;
 }
 
+static inline bool policy_is_soon(const struct cached_slot *own, uint64_t now)
+{
+	return own->since_ns && now - own->since_ns < SOON_NS;
+}
+
 static inline bool policy_has_asked(int64_t d)
 {
 	return (d >> P_ASKED) & 1;
@@ -129,6 +141,14 @@ static inline int64_t policy_note_visit(int64_t d, int me, int hits)
 	int run = again ? policy_get(d, P_RUN, 2) + 1 : 1;
 
 	return policy_set(policy_set(dir_visited(d, me), P_RUN, 2, run), P_HITS, HITS_BITS, hits);
+}
+
+/* The head has recalled the shares of other nodes, which have had so many hits together. */
+static inline int64_t policy_note_share(int64_t d, int hits)
+{
+	bool unused = policy_is_unused(d, hits);
+
+	return policy_set(policy_set(d, P_HITS, HITS_BITS, hits), P_UNUSED, 1, unused);
 }
 
 /* Whether the home's node, which has had X, is to have it again: it has used the lock since the
@@ -156,7 +176,7 @@ static inline bool policy_keeps(int64_t d)
 /* Whether a node that leaves the queue gives back what it has recalled. */
 static inline bool policy_gives_back(const struct cached_slot *own, int64_t d)
 {
-	return dir_mode(d) == MODE_X || policy_shares(own);
+	return dir_mode(d) == MODE_X || (policy_shares(own) && !policy_get(d, P_UNUSED, 1));
 }
 
 /* What has been recalled is given back, or not. */
@@ -174,12 +194,44 @@ static inline bool policy_passes_on(int64_t *d)
 	return policy_get(*d, P_WRITERS, 5) <= MOST_WRITERS;
 }
 
-/* Whether others of a node may enter although other nodes wait, by its W. */
-static inline bool policy_stays(const struct lock_setup *s, int64_t w)
+/* The client has held a lock for which others wait for so long. */
+static inline void policy_note_hold(struct cached_slot *own, uint64_t ns)
 {
-	const struct cached_options *o = lock_options(s);
+	const uint64_t most = UINT32_MAX >> HOLD_SHIFT, last = ns < most ? ns : most;
 
-	return (w & USES) >> USES_SHIFT < (o->stay < 0 ? STAY : o->stay);
+	own->hold_ns += (uint32_t)(last >> HOLD_SHIFT) - (own->hold_ns >> HOLD_SHIFT);
+}
+
+/* `most` acquires, or fewer if sections are long. */
+static inline int64_t policy_by_hold(const struct cached_slot *own, int64_t most)
+{
+	const uint64_t stay_ns = own->hold_ns * (uint64_t)STAY;
+
+	if (stay_ns <= STAY_NS)
+		return most;
+	return stay_ns < STAY_NS * STAY_LEAST ? most * STAY_NS / (int64_t)stay_ns
+					      : most / STAY_LEAST;
+}
+
+/* Acquires by others of a node while other nodes wait. */
+static inline int64_t policy_stay(const struct lock_setup *s, const struct cached_slot *own)
+{
+	const struct adaptive_options *o = adaptive_options_of(s);
+
+	return o->stay < 0 ? policy_by_hold(own, STAY) : o->stay;
+}
+
+/* Acquires that pass the head of a node's queue. */
+static inline int64_t policy_passes(const struct lock_setup *s, const struct cached_slot *own)
+{
+	return adaptive_options_of(s)->patience == 0 ? 0 : policy_by_hold(own, MOST_PASSES);
+}
+
+/* Whether others of a node may enter although other nodes wait, by its W. */
+static inline bool policy_stays(const struct lock_setup *s, const struct cached_slot *own,
+				int64_t w)
+{
+	return (w & USES) >> USES_SHIFT < policy_stay(s, own);
 }
 
 #endif

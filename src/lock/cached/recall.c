@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: the head of the queue of nodes recalls the lock from those that cache it; README, C,
- * S, D4, A3 and A4. */
+/* Lock caching: the head of the queue of nodes recalls the lock from those that cache it; README,
+ * C, S, D4, A3 and A4. */
 #include "lock/cached/recall.h"
 
 /* What is known of each node while it is recalled. */
@@ -141,7 +141,10 @@ static void ask(const struct lock_setup *s, struct lock_slot *slot, struct recal
 		asked_of(slot)[j].state &= IN_THE_WAY | GIVEN;
 	modes_number(slot);
 	note_asked(slot, r);
-	modes_write(s, slot, r->dir, asking(r, r->closed ? MODE_N : r->to, MODE_N));
+	modes_put(s, slot, r->dir, asking(r, r->closed ? MODE_N : r->to, MODE_N));
+	for (int j = 0; j < k->nodes; j++)
+		if (dir_has(r->dir, j))
+			modes_order_at(s, slot, j, asked_of(slot)[j].state & IN_THE_WAY);
 }
 
 /* A3: clients ahead of this node may be in beside these holders. If they may already, MODE stays as
@@ -190,6 +193,7 @@ static bool await_ack(struct lock_slot *slot, const struct recall *r, uint64_t u
 	struct rma_word ack = cached_word(slot, LINE_ACK);
 	int64_t value;
 
+	slot->from = -1;
 	if (!rma_await_until(&slot->client, ack, -1, RMA_NE, 0, RMA_SOON, until,
 			     "other nodes to give the lock back", &value))
 		return false;
@@ -317,16 +321,9 @@ static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, 
 /* S2 and L5. */
 static int share(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, enum mode mode)
 {
-	int64_t w;
-
 	dir = write_shared(s, slot, dir, mode);
-	for (;;) {
-		w = near_get(slot);
-		if (w & near_others(slot)) /* not in; it takes its count back */
-			await_own(slot, near_others(slot), 0);
-		else if (near_swap(slot, w, (w & ~(HEADS | STRICT)) + near_one(slot)))
-			break;
-	}
+	while (!near_count(slot)) /* a client that is not in takes its count back */
+		await_own(slot, near_others(slot), 0);
 	recall_leave(s, slot, dir);
 	return PAWL_SUCCESS;
 }
@@ -445,6 +442,18 @@ static void note_visit(struct lock_slot *slot, struct recall *r, int hits)
 	r->dir = policy_note_visit(r->dir, cached_me(slot), hits);
 }
 
+/* Sharers had it. Whether those of other nodes have used it since it was recalled last. */
+static void note_shares(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
+{
+	const struct cached_constants *k = s->state;
+	int hits = 0;
+
+	for (int j = 0; j < k->nodes; j++)
+		if (dir_has(r->dir, j) && j != cached_me(slot))
+			hits += w_hits(asked_of(slot)[j].w);
+	r->dir = policy_note_share(r->dir, hits & ((1 << HITS_BITS) - 1));
+}
+
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir, uint64_t until)
 {
 	int me = cached_me(slot), owner;
@@ -460,7 +469,9 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 		if (!done)
 			return give_up(s, slot, dir);
 		owner = dir_owner(*dir);
-		if (owner >= 0 && owner != me)
+		if (owner < 0)
+			note_shares(s, slot, &r);
+		else if (owner != me)
 			note_visit(slot, &r, w_hits(asked_of(slot)[owner].w));
 		*dir = r.lends ? r.dir & ~DIR_OPEN : dir_visited(dir_none(r.dir), me);
 	} else if (dir_is_empty(*dir)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind cached: what the head of the queue of nodes does to be in; C, S, D4 and A3, A4 of README. */
+/* Lock caching: what the head of the queue of nodes does to be in; C, S, D4 and A3, A4 of README.
+ */
 #ifndef LOCK_CACHED_RECALL_H
 #define LOCK_CACHED_RECALL_H
 
