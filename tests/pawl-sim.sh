@@ -127,7 +127,7 @@ stays_end()
 		usual=$(adaptive_figure max --bench=wcsb) &&
 		most=$(adaptive_figure max --bench=wcsb -o stay=511) &&
 		echo "$none, $usual, $most ns" &&
-		awk -v a="$none" -v b="$usual" -v c="$most" 'BEGIN { exit !(a > 0 && a * 4 < b && b * 4 < c) }'
+		awk -v a="$none" -v b="$usual" -v c="$most" 'BEGIN { exit !(a > 0 && a * 3 < b && b * 4 < c) }'
 }
 check "adaptive: a stay ends" stays_end
 
