@@ -196,11 +196,12 @@ bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool i
 
 void near_note_uses(struct lock_slot *slot, int uses)
 {
+	const int64_t wanted = (int64_t)uses << USES_SHIFT;
 	int64_t w;
 
 	do
 		w = near_get(slot);
-	while (!near_swap(slot, w, (w & ~USES) | (int64_t)uses << USES_SHIFT));
+	while ((w & USES) != wanted && !near_swap(slot, w, (w & ~USES) | wanted));
 }
 
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
