@@ -232,14 +232,7 @@ static void device_cas(struct rma_client *c, struct rma_word w, int64_t expected
 
 static void device_flush_all(struct rma_client *c)
 {
-	struct ucx_net *n = ucx_net_of(c->rma);
-
-	pthread_mutex_lock(&n->mutex);
-	flush_puts(c);
-	ucx_complete(c);
-	pthread_mutex_unlock(&n->mutex);
-	if (c->failed)
-		ucx_give_up(c);
+	ucx_flush_by(c, flush_puts);
 }
 
 static void device_flush(struct rma_client *c, int rank)
@@ -251,16 +244,7 @@ static void device_flush(struct rma_client *c, int rank)
 /* What has been posted to a queue pair takes effect without this process. */
 static bool device_post(struct rma_client *c, struct rma_word w)
 {
-	struct ucx_net *n = ucx_net_of(c->rma);
-	bool ok;
-
-	pthread_mutex_lock(&n->mutex);
-	ok = ucx_sends_at_once(n, w.rank);
-	if (ok)
-		flush_puts(c);
-	ok = ok && !c->failed;
-	pthread_mutex_unlock(&n->mutex);
-	return ok;
+	return ucx_post_by(c, w, flush_puts);
 }
 
 static const struct rma_transport device_transport = {

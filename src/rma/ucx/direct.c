@@ -329,14 +329,7 @@ static void direct_cas(struct rma_client *c, struct rma_word w, int64_t expected
 
 static void direct_flush_all(struct rma_client *c)
 {
-	struct ucx_net *n = ucx_net_of(c->rma);
-
-	pthread_mutex_lock(&n->mutex);
-	direct_push(c);
-	ucx_complete(c);
-	pthread_mutex_unlock(&n->mutex);
-	if (c->failed)
-		ucx_give_up(c);
+	ucx_flush_by(c, direct_push);
 }
 
 static void direct_flush(struct rma_client *c, int rank)
@@ -347,16 +340,7 @@ static void direct_flush(struct rma_client *c, int rank)
 
 static bool direct_post(struct rma_client *c, struct rma_word w)
 {
-	struct ucx_net *n = ucx_net_of(c->rma);
-	bool ok;
-
-	pthread_mutex_lock(&n->mutex);
-	ok = ucx_sends_at_once(n, w.rank);
-	if (ok)
-		direct_push(c);
-	ok = ok && !c->failed;
-	pthread_mutex_unlock(&n->mutex);
-	return ok;
+	return ucx_post_by(c, w, direct_push);
 }
 
 const struct rma_transport ucx_direct_transport = {

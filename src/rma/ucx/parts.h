@@ -489,6 +489,34 @@ static inline bool ucx_lacks_memory(ucs_status_ptr_t status)
 bool ucx_sends_at_once(const struct ucx_net *n, int rank);
 /* An operation of c has failed: leave the protocol where it is. */
 void ucx_give_up(struct rma_client *c);
+
+/* The flush of a transport, and its post, which starts what the client has issued by `push`. */
+static inline void ucx_flush_by(struct rma_client *c, void (*push)(struct rma_client *c))
+{
+	struct ucx_net *n = ucx_net_of(c->rma);
+
+	pthread_mutex_lock(&n->mutex);
+	push(c);
+	ucx_complete(c);
+	pthread_mutex_unlock(&n->mutex);
+	if (c->failed)
+		ucx_give_up(c);
+}
+
+static inline bool ucx_post_by(struct rma_client *c, struct rma_word w,
+			       void (*push)(struct rma_client *c))
+{
+	struct ucx_net *n = ucx_net_of(c->rma);
+	bool ok;
+
+	pthread_mutex_lock(&n->mutex);
+	ok = ucx_sends_at_once(n, w.rank);
+	if (ok)
+		push(c);
+	ok = ok && !c->failed;
+	pthread_mutex_unlock(&n->mutex);
+	return ok;
+}
 /* Members of both struct rma_transport. */
 bool ucx_answered(struct rma_client *c, const int64_t *result);
 void ucx_progress(struct rma_client *c);
