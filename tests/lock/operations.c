@@ -17,7 +17,6 @@ static pawl_table *table;
 
 /* With TEST_ATOMICS=few in the environment, the network has the atomics of a device with few. */
 static struct rma_few few;
-static unsigned guesses; /* 1: swap, or, and are compare-and-swaps of guessed values; else 0 */
 enum rma_failure __real_rma_network_open(struct rma *r, const struct rma_request *q, char *err,
 					 size_t errlen);
 enum rma_failure __wrap_rma_network_open(struct rma *r, const struct rma_request *q, char *err,
@@ -249,8 +248,8 @@ static const struct row {
     {"lld", PAWL_EXCLUSIVE, {1, 2, 3, {3, 3, 3}}, {2, 0, 0, {2, 2, 2}}},
 };
 
-enum { ROWS = sizeof rows / sizeof *rows, MODES = 4, FRESH_LOCKS = 4, TRIES = 50, FIRSTS = 40 };
-enum { LOCKS_OF_RANK = MODES * FRESH_LOCKS + 2 + FIRSTS };
+enum { ROWS = sizeof rows / sizeof *rows, FRESH_LOCKS = 4, TRIES = 50, FIRSTS = 40 };
+enum { LOCKS_OF_RANK = TAP_MODES * FRESH_LOCKS + 2 + FIRSTS };
 
 static const char *name_of(int mode)
 {
@@ -453,7 +452,7 @@ static size_t uncontended(const struct row *from, const struct row *end, enum ab
 	}
 	if (by != BY_MPI && (kind->capabilities & PAWL_CAP_TRY)) {
 		if (table && is_far_client())
-			tries(kind, MODES * FRESH_LOCKS);
+			tries(kind, TAP_MODES * FRESH_LOCKS);
 		result("%s: tries of one client, one after the other, get the lock", kind->name);
 	}
 	table_close(table);
@@ -476,20 +475,14 @@ static bool has_operations(const struct pawl_kind *kind)
 
 static void all_uncontended(enum ability by)
 {
-	static const struct {
-		int mode;
-		unsigned capability;
-	} modes[MODES] = {{PAWL_EXCLUSIVE, 0},
-			  {PAWL_SHARED, PAWL_CAP_SHARED},
-			  {PAWL_INTENT, PAWL_CAP_INTENT},
-			  {PAWL_INTENT_SHARED, PAWL_CAP_INTENT}};
 	const struct pawl_kind *kind;
+	int mode;
 
 	for (int i = 0; (kind = pawl_kind_get(i)); i++)
-		for (size_t m = 0; has_operations(kind) && m < MODES; m++)
-			if ((kind->capabilities & modes[m].capability) == modes[m].capability)
-				expect(has_row(kind->name, modes[m].mode), "%s, mode %d has no row",
-				       kind->name, modes[m].mode);
+		for (int m = 0; has_operations(kind) && m < TAP_MODES; m++)
+			if (tap_mode(kind, m, &mode))
+				expect(has_row(kind->name, mode), "%s, mode %d has no row",
+				       kind->name, mode);
 	result("every kind and mode has a row");
 	for (size_t i = 0; i < ROWS;)
 		i += uncontended(&rows[i], rows + ROWS, by);
@@ -506,7 +499,6 @@ int main(int argc, char **argv)
 		pawl_table_get_info(table, &info);
 	if (table && table->rma.transport->can.posts)
 		by = table->rma.transport->can.ordered ? BY_MESSAGES : BY_DEVICE;
-	guesses = few.below || (table && table->rma.atomics) ? 1 : 0;
 	table_close(table);
 	result("a table");
 	if (info.nodes != 2 || tap_size != 4) {

@@ -52,7 +52,7 @@ static bool start_helper(void)
 }
 
 /* One of each kind, with a lock or an address space whose home is rank 0. */
-enum { MOST_KINDS = 32, MODES = 4 };
+enum { MOST_KINDS = 32 };
 static struct subject {
 	const struct pawl_kind *kind;
 	pawl_table *table;
@@ -77,22 +77,16 @@ static void take(const struct subject *s, int mode)
 /* Take it so many times in each mode. */
 static void take_all(struct subject *s, int times)
 {
-	static const struct {
-		int mode;
-		unsigned capability;
-	} modes[MODES] = {{PAWL_EXCLUSIVE, 0},
-			  {PAWL_SHARED, PAWL_CAP_SHARED},
-			  {PAWL_INTENT, PAWL_CAP_INTENT},
-			  {PAWL_INTENT_SHARED, PAWL_CAP_INTENT}};
+	int mode;
 
 	s->took = 0;
-	for (int m = 0; m < MODES; m++) {
+	for (int m = 0; m < TAP_MODES; m++) {
 		double began = seconds_now(), took;
 
-		if ((s->kind->capabilities & modes[m].capability) != modes[m].capability)
+		if (!tap_mode(s->kind, m, &mode))
 			continue;
 		for (int i = 0; i < times; i++)
-			take(s, modes[m].mode);
+			take(s, mode);
 		took = seconds_now() - began;
 		s->took = took > s->took ? took : s->took;
 	}

@@ -46,6 +46,20 @@ const struct pawl_kind *tap_kind(int *i)
 	return kind;
 }
 
+bool tap_mode(const struct pawl_kind *kind, int i, int *mode)
+{
+	static const struct {
+		int mode;
+		unsigned capability;
+	} modes[TAP_MODES] = {{PAWL_EXCLUSIVE, 0},
+			      {PAWL_SHARED, PAWL_CAP_SHARED},
+			      {PAWL_INTENT, PAWL_CAP_INTENT},
+			      {PAWL_INTENT_SHARED, PAWL_CAP_INTENT}};
+
+	*mode = modes[i].mode;
+	return (kind->capabilities & modes[i].capability) == modes[i].capability;
+}
+
 bool expect_code(int got, int wanted, const char *what)
 {
 	return expect(got == wanted, "%s: %s instead of %s: %s", what, pawl_strerror(got),

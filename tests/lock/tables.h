@@ -16,6 +16,10 @@ bool tap_wants(const struct pawl_kind *kind);
 /* Iterate: for (int i = 0; (kind = tap_kind(&i)); ) */
 const struct pawl_kind *tap_kind(int *i);
 
+enum { TAP_MODES = 4 };
+/* Whether a kind has the mode of this number, 0 to TAP_MODES - 1, which is *mode. */
+bool tap_mode(const struct pawl_kind *kind, int i, int *mode);
+
 /* As expect(), for a call of Pawl that ought to return a code. */
 bool expect_code(int got, int wanted, const char *what);
 /* Whether an acquire that returns this code has the lock: it may be told of a recovery. */
