@@ -35,9 +35,9 @@ tap_program "2 hosts x 2, small thresholds" cluster $seconds -- "$lock/exclusion
 	--set t_l=1 --set t_r=1 --set t_w=2
 tap_program "2 hosts x 2, cohorts" cluster $seconds -- "$lock/cohorts"
 tap_program "2 hosts x 2, operations" cluster $seconds -- "$lock/operations"
-# The others: range-baselines.sh.
-tap_program "2 hosts x 2, ranges" cluster $seconds -- "$lock/ranges" \
-	${short:+--only citron --budget 0.03}
+[ -n "$short" ] || tap_program "2 hosts x 2, ranges" cluster $seconds -- "$lock/ranges" --limit 120
+tap_program "2 hosts x 2, ranges, with threads" cluster $most -- "$lock/ranges" --limit 120 \
+	--threads 1 ${short:+--budget 0.03}
 # Messages of UCX keep the order of operations.
 ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" ||
 	tap_program "2 hosts x 2, ordered operations" cluster $seconds -- "$lock/ranges" \

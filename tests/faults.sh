@@ -55,9 +55,9 @@ noticed dslr-readers exclusion 4
 noticed alock-alone exclusion 2 --set "$two_nodes"
 noticed drtm-lease exclusion 4
 noticed citron-drain ranges 4
-noticed ss-last range-baselines 2
-noticed lld-wait range-baselines 2
-noticed it-most range-baselines 4 --threads 1
+noticed ss-last ranges 2
+noticed lld-wait ranges 2
+noticed it-most ranges 4 --threads 1
 check "a fault that is none" unknown
 tap_program "without a fault, in the same program" mpi_run 4 120 "$faulty/exclusion" --only rma-rw
 

@@ -14,7 +14,7 @@ long=${TEST_LONG-}
 unit=$(sed -n '/^UNIT_TESTS = /,/[^\\]$/p' "$srcdir/tests/Makefile.inc" | grep -oE 'tests/unit/[a-z_0-9]+')
 locks="tests/lock/exclusion tests/lock/ranges tests/lock/errors"
 [ -z "$long" ] || locks="$locks tests/lock/leases tests/lock/lifecycle tests/lock/operations
-	tests/lock/range-baselines tests/lock/threads tests/lock/waiting"
+	tests/lock/threads tests/lock/waiting"
 sim=
 [ ! -x "$builddir/tests/sim/adversary" ] || sim=tests/sim/adversary
 

@@ -1,327 +1,280 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kinds with ranges. Every holder writes its rank to a word for each of its units, by plain
- * stores; a holder that finds another rank there has found an overlap. Options
- * come by the environment, where a kind ignores those that it does not have.
+ * Every kind with ranges: two ranges that overlap are never held at the same time unless both are
+ * shared, and disjoint ranges are. With random ranges, with all ranks at one place, with several
+ * ranges and spaces at once, by try and timed acquires, and with each kind's options. At the end
+ * every unit is free. ranges_citron.c has what only citron does; range_errors.c has wrong calls.
+ * Options come by the environment, where a kind ignores those that it does not have.
+ *
+ *   ranges [operations | ordered-operations]    citron's round trips only
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables.h"
+#include "ranges.h"
 
-enum { TRACKED = 8192, SPACES = 2, WANTED = 20 };
+enum {
+	PLACES = 1024, /* units in which most ranges lie */
+	APART = 64,    /* ranges of each rank in the test that holds several together */
+	USED = 4,      /* spaces, by most cases */
+	WANTED = 20,   /* turns of the lone client of a crowd */
+	MOST_RANKS = PLACES / APART
+};
 
-/* ------------------------------------------------------------------ the oracle */
+static const struct pawl_kind *kind;
 
-static MPI_Win win;
-static int64_t *units; /* [SPACES][TRACKED] of rank 0; NULL: by MPI_Get and MPI_Put */
-
-static void oracle_start(void)
+static bool can(unsigned capability)
 {
-	MPI_Aint bytes = tap_rank == 0 ? (MPI_Aint)sizeof(int64_t) * SPACES * TRACKED : 0, size;
-	int unit;
-	int64_t *mine;
-
-	if (tap_one_host) {
-		MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
-		MPI_Win_shared_query(win, 0, &size, &unit, &units);
-	} else {
-		MPI_Alloc_mem(bytes ? bytes : 8, MPI_INFO_NULL, &mine);
-		MPI_Win_create(mine, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-	}
-	if (tap_rank == 0)
-		memset(mine, 0, (size_t)bytes);
-	meet();
-	MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+	return (kind->capabilities & capability) != 0;
 }
 
-static void oracle_end(void)
+/* The last rank can acquire all units of the first spaces. */
+static void expect_free(uint64_t n)
 {
-	meet();
-	MPI_Win_unlock_all(win);
-	/* Over several hosts the program ends without MPI_Finalize, so nothing is freed. */
-	if (tap_one_host)
-		MPI_Win_free(&win);
-}
-
-static void load(int64_t at, int64_t n, int64_t *to)
-{
-	if (units) {
-		MPI_Win_sync(win);
-		memcpy(to, units + at, (size_t)n * sizeof *to);
-		return;
-	}
-	MPI_Get(to, (int)n, MPI_INT64_T, 0, at * (MPI_Aint)sizeof *to, (int)n, MPI_INT64_T, win);
-	MPI_Win_flush(0, win);
-}
-
-static void store(int64_t at, int64_t n, const int64_t *from)
-{
-	if (units) {
-		memcpy(units + at, from, (size_t)n * sizeof *from);
-		MPI_Win_sync(win);
-		return;
-	}
-	MPI_Put(from, (int)n, MPI_INT64_T, 0, at * (MPI_Aint)sizeof *from, (int)n, MPI_INT64_T,
-		win);
-	MPI_Win_flush(0, win);
-}
-
-static bool all_are(const int64_t *seen, int64_t n, int64_t wanted, int64_t first, const char *when)
-{
-	for (int64_t i = 0; i < n; i++)
-		if (!expect(seen[i] == wanted, "violation at unit %lld, %s: %lld there, not %lld",
-			    (long long)(first + i), when, (long long)seen[i], (long long)wanted))
-			return false;
-	return true;
-}
-
-/* The work of a holder. */
-static void use(uint64_t space, int64_t first, int64_t last, bool slowly)
-{
-	static int64_t seen[TRACKED], mine[TRACKED];
-	int64_t at = (int64_t)space * TRACKED + first, n;
-
-	if (first >= TRACKED)
-		return;
-	n = (last < TRACKED ? last + 1 : TRACKED) - first;
-	load(at, n, seen);
-	all_are(seen, n, 0, first, "a holder comes");
-	for (int64_t i = 0; i < n; i++)
-		mine[i] = tap_rank + 1;
-	store(at, n, mine);
-	if (slowly)
-		linger(0.0002);
-	load(at, n, seen);
-	all_are(seen, n, tap_rank + 1, first, "a holder leaves");
-	memset(mine, 0, (size_t)n * sizeof *mine);
-	store(at, n, mine);
-}
-
-/* -------------------------------------------------------------------- exclusion */
-
-/* Mostly small ranges in a few places; sometimes large ones, and some beyond any tree. */
-static void draw_range(uint64_t *random, int64_t tree, int64_t *first, int64_t *last)
-{
-	static const int64_t most[] = {1, 8, 64, 64, 100, 300, 1100, 6000};
-	int64_t length = 1 + random_below(random, (uint32_t)most[random_below(random, 8)]);
-	uint32_t places = random_below(random, 4) ? 300 : (uint32_t)(tree + tree / 8);
-
-	*first = random_below(random, places);
-	*last = *first + length - 1;
-	if (random_below(random, 100) == 0)
-		*last = PAWL_RANGE_END;
-}
-
-static int take(pawl_table *table, uint64_t space, int64_t first, int64_t last, uint64_t *random,
-		const struct pawl_kind *kind, pawl_range *range)
-{
-	uint32_t how = random_below(random, 8);
-
-	if (how == 0 && (kind->capabilities & PAWL_CAP_TRY))
-		return pawl_range_try_acquire(table, space, first, last, PAWL_EXCLUSIVE, range);
-	if (how == 1 && (kind->capabilities & PAWL_CAP_TIMED))
-		return pawl_range_timed_acquire(table, space, first, last, PAWL_EXCLUSIVE,
-						random_below(random, 200) * 1e-6, range);
-	return pawl_range_acquire(table, space, first, last, PAWL_EXCLUSIVE, range);
-}
-
-static void exclusion(const struct pawl_kind *kind, const char *tree, const char *k, const char *m)
-{
-	uint64_t random = 88172645463325252u + (uint64_t)tap_rank * 7919, held = 0;
-	pawl_table *table;
-	double end;
-
-	setenv("PAWL_UNITS", tree, 1);
-	setenv("PAWL_K", k, 1);
-	setenv("PAWL_M", m, 1);
-	now_doing("%s, %s units, k %s, m %s", kind->name, tree, k, m);
-	table = table_open(kind->name, SPACES, NULL, NULL);
-	end = seconds_now() + tap_budget;
-	/* Each rank gets at least one, however slow the machine. */
-	while (table && (held == 0 || seconds_now() < end)) {
-		uint64_t space = random_below(&random, SPACES);
-		int64_t first, last;
-		pawl_range range;
-		int rc;
-
-		draw_range(&random, strtoll(tree, NULL, 10), &first, &last);
-		rc = take(table, space, first, last, &random, kind, &range);
-		if (rc == PAWL_ERR_BUSY || rc == PAWL_ERR_TIMEOUT)
-			continue;
-		expect_code(rc, PAWL_SUCCESS, "acquire");
-		use(space, first, last, random_below(&random, 16) == 0);
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-		held++;
-	}
-	table_close(table);
-	unsetenv("PAWL_UNITS");
-	unsetenv("PAWL_K");
-	unsetenv("PAWL_M");
-	if (tap_verbose)
-		note("%s: rank 0 held %llu ranges", kind->name, (unsigned long long)held);
-	result("%s, %s units, k %s, m %s: no ranges overlap", kind->name, tree, k, m);
-}
-
-/* ------------------------------------------------------------------ spaces that grow */
-
-enum { GROWTHS = 3, GROW_FROM = 256 };
-
-/* Ranges farther and farther behind the first end of the space. */
-static void hold_growing(pawl_table *table, uint64_t *random, double end, bool by_call)
-{
-	double begun = seconds_now();
-
-	for (int n = 0; n < 20 || seconds_now() < end; n++) {
-		double part = (seconds_now() - begun) / (end - begun);
-		uint32_t most = (uint32_t)(GROW_FROM * (1 + 30 * (part < 1 ? part : 1)));
-		int64_t first = random_below(random, most),
-			length = random_below(random, random_below(random, 4) ? 100 : most);
-		pawl_range range;
-
-		expect_code(
-		    pawl_range_acquire(table, 0, first, first + length, PAWL_EXCLUSIVE, &range),
-		    PAWL_SUCCESS, "acquire");
-		use(0, first, first + length, random_below(random, 16) == 0);
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-		if (by_call && random_below(random, 10) == 0)
-			expect_code(pawl_range_grow(table, 0, NULL), PAWL_SUCCESS, "grow");
-	}
-}
-
-/* How far the space reaches; one rank asks, for all. */
-static int64_t reach(pawl_table *table)
-{
-	int64_t end_unit = 0;
-
-	meet();
-	if (tap_rank == 0)
-		expect_code(pawl_range_grow(table, 0, &end_unit), PAWL_SUCCESS, "grow");
-	MPI_Bcast(&end_unit, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-	return end_unit;
-}
-
-static void growth(const char *kind, const char *how)
-{
-	uint64_t random = 362436069 + (uint64_t)tap_rank * 7919;
-	pawl_table *table;
-
-	setenv("PAWL_UNITS", "256", 1);
-	setenv("PAWL_UNITS_MOST", "8192", 1);
-	now_doing("%s, growth by %s", kind, how);
-	table = table_open(kind, 1, "growth", how);
-	for (int i = 0; table && i < GROWTHS; i++) {
-		int64_t end_unit = reach(table);
-
-		expect(end_unit == GROW_FROM, "it reaches %lld units at first",
-		       (long long)end_unit);
-		hold_growing(table, &random, seconds_now() + tap_budget / GROWTHS,
-			     strcmp(how, "call") == 0);
-		end_unit = reach(table);
-		expect(end_unit == 4096 || end_unit == 16384, "it reaches %lld units",
-		       (long long)end_unit);
-		expect_code(pawl_range_shrink(table, 0, 1), PAWL_SUCCESS, "shrink");
-	}
-	table_close(table);
-	unsetenv("PAWL_UNITS");
-	unsetenv("PAWL_UNITS_MOST");
-	result("%s, from 256 units to thousands and back, by %s: no ranges overlap", kind, how);
-}
-
-static void wrong_growth(void)
-{
-	pawl_table *table = table_open("citron", 1, NULL, NULL);
 	pawl_range range;
-	int last = tap_rank == tap_size - 1;
-
-	now_doing("citron, wrong growth");
-	if (table && last) {
-		expect_code(pawl_range_grow(table, 1, NULL), PAWL_ERR_RANGE, "no such space");
-		expect_code(pawl_range_grow(NULL, 0, NULL), PAWL_ERR_ARG, "no table");
-		expect_code(pawl_range_acquire(table, 0, 3, 3, PAWL_EXCLUSIVE, &range),
-			    PAWL_SUCCESS, "acquire");
-	}
-	if (table) {
-		expect_code(pawl_range_shrink(table, 0, 1), PAWL_ERR_BUSY, "shrink, one held");
-		expect_code(pawl_range_shrink(table, 0, last ? 0 : 1), PAWL_ERR_ARG, "no units");
-		expect_code(pawl_range_shrink(table, 1000, 1), PAWL_ERR_RANGE, "no such space");
-	}
-	if (table && last)
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-	if (table)
-		expect_code(pawl_range_shrink(table, 0, 1), PAWL_SUCCESS, "shrink");
-	table_close(table);
-	result("citron: spaces neither shrink under those that hold nor to nothing");
-}
-
-/* --------------------------------------------------------------------------- leases */
-
-#define LEASE_US "100000"
-#define LEASE_S 0.1
-
-/* Rank 0 exceeds its lease at some units that the others want, too. */
-static void outstayed(const char *kind)
-{
-	pawl_table *table = table_open(kind, 1, "lease", LEASE_US);
 	double began;
-	pawl_range range;
 
-	now_doing("%s, a lease exceeded", kind);
-	if (table && tap_rank == 0)
-		expect_code(pawl_range_acquire(table, 0, 10, 20, PAWL_EXCLUSIVE, &range),
-			    PAWL_SUCCESS, "acquire");
 	meet();
 	began = seconds_now();
-	if (table && tap_rank == 0) {
-		meet();
-		expect_code(pawl_range_release(table, &range), PAWL_ERR_LEASE_LOST,
-			    "release of what others had");
-		expect_code(pawl_range_release(table, &range), PAWL_ERR_NOT_HELD, "once more");
-	} else if (table) {
-		int64_t first = tap_rank == 1 ? 20 : 0, last = tap_rank == 1 ? 20 : 5000;
+	for (uint64_t s = 0; tap_rank == tap_size - 1 && s < n; s++) {
+		int rc;
 
-		expect_code(pawl_range_acquire(table, 0, first, last, PAWL_EXCLUSIVE, &range),
-			    PAWL_RECOVERED, "acquire");
-		expect(seconds_now() - began > LEASE_S, "the lease is over after %.3f s",
-		       seconds_now() - began);
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-		meet();
+		do
+			rc = can(PAWL_CAP_TRY) ? pawl_range_try_acquire(table, s, 0, PAWL_RANGE_END,
+									PAWL_EXCLUSIVE, &range)
+					       : pawl_range_acquire(table, s, 0, PAWL_RANGE_END,
+								    PAWL_EXCLUSIVE, &range);
+		while (tries_again(rc, began));
+		if (expect(rc == PAWL_SUCCESS, "space %llu is not free at the end: %s",
+			   (unsigned long long)s, pawl_error_message()))
+			expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
 	}
 	meet();
-	for (int i = 0; table && i < 20; i++) {
-		expect_code(pawl_range_acquire(table, 0, i, i + 30, PAWL_EXCLUSIVE, &range),
-			    PAWL_RECOVERED, "acquire");
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-	}
-	table_close(table);
-	result("%s: a client that exceeds its lease loses its units, and its release says so",
-	       kind);
 }
 
-/* ------------------------------------------------------------------ what excludes what */
+/* ---------------------------------------------------------- ranges drawn at random */
+
+/* A range that begins below a limit, with one unit, some, many, or without end. */
+static void draw_below(struct held *h, int64_t limit)
+{
+	static const uint32_t most[] = {1, 1, 16, 16, 256};
+	uint32_t kind_of = random_below(&seed, 6);
+
+	h->first = random_below(&seed, (uint32_t)limit);
+	if (kind_of == 5 && limit == PLACES && random_below(&seed, 8) == 0) {
+		h->last = PAWL_RANGE_END;
+		return;
+	}
+	h->last = h->first + random_below(&seed, most[kind_of % 5]);
+	if (h->last >= limit)
+		h->last = limit - 1;
+}
+
+static void one_place(struct held *h, int round)
+{
+	(void)round;
+	h->first = 100;
+	h->last = 131;
+}
+
+static void anywhere(struct held *h, int round)
+{
+	(void)round;
+	draw_below(h, PLACES);
+}
+
+/* Neighbours: ranges that begin where others end; and both ends. */
+static void borders(struct held *h, int round)
+{
+	static const int64_t ends[][2] = {
+	    {0, 0}, {PAWL_RANGE_END, PAWL_RANGE_END}, {PAWL_RANGE_END - 5, PAWL_RANGE_END - 1}};
+
+	h->first = round < 3 ? ends[round][0] : random_below(&seed, 12);
+	h->last = round < 3 ? ends[round][1] : h->first + random_below(&seed, 4);
+}
+
+static void many_spaces(struct held *h, int round)
+{
+	anywhere(h, round);
+	h->space = random_below(&seed, (uint32_t)spaces);
+}
+
+static void mixed_roles(struct held *h, int round)
+{
+	(void)round;
+	draw_below(h, PLACES / 4);
+	h->mode = random_below(&seed, 3) == 0 ? PAWL_EXCLUSIVE : PAWL_SHARED;
+}
+
+static void try_contended(struct held *h, int round)
+{
+	draw_below(h, PLACES / 4);
+	h->how = round % 2 ? TRY : BLOCKING;
+}
+
+static void timed_contended(struct held *h, int round)
+{
+	(void)round;
+	draw_below(h, PLACES / 4);
+	h->how = TIMED;
+}
+
+static int64_t tree = 4096; /* units of the tree, if the kind has one */
+
+/* Mostly small ranges in a few places; sometimes large ones, and some beyond any tree; some by try
+ * or timed acquires. */
+static void mixture(struct held *h, int round)
+{
+	static const uint32_t most[] = {1, 8, 64, 64, 100, 300, 1100, 6000};
+	uint32_t length = 1 + random_below(&seed, most[random_below(&seed, 8)]);
+	uint32_t places = random_below(&seed, 4) ? 300 : (uint32_t)(tree + tree / 8);
+	uint32_t how = random_below(&seed, 8);
+
+	(void)round;
+	h->space = random_below(&seed, 2);
+	h->first = random_below(&seed, places);
+	h->last = random_below(&seed, 100) ? h->first + length - 1 : PAWL_RANGE_END;
+	if (how == 0 && can(PAWL_CAP_TRY))
+		h->how = TRY;
+	else if (how == 1 && can(PAWL_CAP_TIMED))
+		h->how = TIMED;
+}
+
+/* ------------------------------------------------------------------------ cases */
+
+/* Each rank holds its own range, all at the same time. */
+static void disjoint(void)
+{
+	int64_t written = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct held h = {.first = tap_rank * APART, .mode = PAWL_EXCLUSIVE};
+
+		h.last = h.first + 9;
+		acquire(&h);
+		meet();
+		written += inside(&h);
+		meet();
+		release(&h);
+	}
+	expect_total(written);
+}
+
+/* Two ranges of one space and one of another at once, in ascending order. */
+static void several(void)
+{
+	double end = seconds_now() + tap_budget;
+	int64_t written = 0;
+
+	for (int i = 0; i < 3 || seconds_now() < end; i++) {
+		int first_out = (int)random_below(&seed, 3);
+		struct held h[3];
+
+		for (int k = 0; k < 3; k++) {
+			h[k] = (struct held){.space = k == 2 ? 3 : 1, .mode = PAWL_EXCLUSIVE};
+			draw_below(&h[k], 256);
+			h[k].first += k == 1 ? 512 : 0;
+			h[k].last += k == 1 ? 512 : 0;
+			acquire(&h[k]);
+		}
+		for (int k = 0; k < 3; k++)
+			written += inside(&h[k]);
+		for (int k = 0; k < 3; k++)
+			release(&h[(first_out + k) % 3]);
+	}
+	expect_total(written);
+}
+
+/* A client that holds for long keeps out all others, which come meanwhile. */
+static void held_for_long(void)
+{
+	struct held h = {.space = 1, .first = 200, .last = 400, .mode = PAWL_EXCLUSIVE};
+	int64_t written = 0;
+
+	if (tap_rank == 0)
+		acquire(&h);
+	meet();
+	if (tap_rank != 0) {
+		h.first = 200 + tap_rank;
+		h.last = 500;
+		acquire(&h);
+	}
+	for (int i = 0; i < (tap_rank == 0 ? 10 : 1); i++) {
+		written += inside(&h);
+		linger(tap_rank == 0 ? tap_budget / 10 : 0);
+	}
+	release(&h);
+	expect_total(written);
+}
+
+static void readers_meet(void)
+{
+	struct held h = {.space = 1, .first = tap_rank, .last = 50 + tap_rank, .mode = PAWL_SHARED};
+
+	acquire(&h);
+	meet();
+	release(&h);
+	meet();
+}
+
+/* Rank 0 holds units 100 to 199, the others try. */
+static void others_try(void)
+{
+	struct held h = {.space = 1, .first = 100, .last = 199, .mode = PAWL_EXCLUSIVE};
+	int rc;
+
+	if (tap_rank == 0)
+		acquire(&h);
+	meet();
+	if (tap_rank == tap_size - 1 && tap_size > 1) {
+		rc = pawl_range_try_acquire(table, 1, 150, 160, PAWL_EXCLUSIVE, &h.range);
+		expect_code(rc, PAWL_ERR_BUSY, "try of a part of what is held");
+		rc = pawl_range_try_acquire(table, 1, 0, PAWL_RANGE_END, PAWL_EXCLUSIVE, &h.range);
+		expect_code(rc, PAWL_ERR_BUSY, "try of the whole, some of which is held");
+		rc = pawl_range_try_acquire(table, 1, 512, 600, PAWL_EXCLUSIVE, &h.range);
+		expect_code(rc, PAWL_SUCCESS, "try of what is free beside it");
+		release(&h);
+	}
+	meet();
+	if (tap_rank == 0)
+		release(&h);
+}
+
+static void timed_out(void)
+{
+	struct held h = {.space = 1, .first = 100, .last = 199, .mode = PAWL_EXCLUSIVE};
+	double began;
+
+	if (tap_rank == 0)
+		acquire(&h);
+	meet();
+	began = seconds_now();
+	if (tap_rank != 0) {
+		expect_code(
+		    pawl_range_timed_acquire(table, 1, 199, 300, PAWL_EXCLUSIVE, 0.02, &h.range),
+		    PAWL_ERR_TIMEOUT, "timed acquire of what is held");
+		expect(seconds_now() - began >= 0.02, "it gave up before its time");
+	}
+	meet();
+	if (tap_rank == 0)
+		release(&h);
+}
 
 /* One rank acquires the other sort of range, until it has had it that many times; the rest acquire
  * all the time. */
-static void meet_crowd(const struct pawl_kind *kind, bool large_one, const char *what)
+static void meet_crowd(bool large_one)
 {
-	pawl_table *table = table_open(kind->name, 1, NULL, NULL);
 	bool lone = tap_rank == 0, large = lone == large_one;
-	int64_t first = large ? 0 : 32 * (tap_rank % 2), last = large ? 4000 : first + 47;
+	int64_t first = large ? 0 : 32 * (tap_rank % 2), written = 0;
+	struct held h = {.first = first, .last = large ? 4000 : first + 47, .mode = PAWL_EXCLUSIVE};
 	MPI_Request lone_is_done = MPI_REQUEST_NULL;
-	int over = 0;
-	uint64_t turns = 0;
+	int over = 0, turns = 0;
 
-	now_doing("%s: %s", kind->name, what);
 	if (!lone)
 		MPI_Ibarrier(MPI_COMM_WORLD, &lone_is_done);
-	while (table && !over) {
-		pawl_range range;
-
-		expect_code(pawl_range_acquire(table, 0, first, last, PAWL_EXCLUSIVE, &range),
-			    PAWL_SUCCESS, "acquire");
-		use(0, first, last, false);
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
+	while (!over) {
+		written += visit(&h);
 		turns++;
 		if (lone)
 			over = turns == WANTED;
@@ -332,23 +285,122 @@ static void meet_crowd(const struct pawl_kind *kind, bool large_one, const char 
 		MPI_Ibarrier(MPI_COMM_WORLD, &lone_is_done);
 	MPI_Wait(&lone_is_done, MPI_STATUS_IGNORE);
 	expect(turns > 0, "no turn");
-	table_close(table);
+	expect_total(written);
+}
+
+static void large_one(void)
+{
+	meet_crowd(true);
+}
+
+static void small_one(void)
+{
+	meet_crowd(false);
+}
+
+/* ---------------------------------------------------------------------- programs */
+
+static void begin(const char *what)
+{
+	now_doing("%s, %s", kind->name, what);
+	seed = (uint64_t)tap_rank * 1000003;
+	meet();
+}
+
+static void run(const char *what, void (*test)(void))
+{
+	begin(what);
+	test();
+	expect_free(USED);
 	result("%s: %s", kind->name, what);
 }
 
-/* ------------------------------------------------------------------------ one client */
+/* All contend for ranges that they draw. */
+static void run_drawn(const char *what, void (*draw)(struct held *h, int round))
+{
+	begin(what);
+	contend(draw);
+	expect_free(spaces);
+	result("%s: %s", kind->name, what);
+}
 
-static void several(const struct pawl_kind *kind)
+static void all_cases(void)
+{
+	run("ranges apart, all at one time", disjoint);
+	run_drawn("one place, contended by all", one_place);
+	run_drawn("ranges anywhere", anywhere);
+	run_drawn("neighbours, and both ends", borders);
+	run_drawn("many spaces", many_spaces);
+	run_drawn("ranges and acquires of all sorts", mixture);
+	run("several ranges at once", several);
+	run("held for long", held_for_long);
+	if (can(PAWL_CAP_SHARED)) {
+		run("all readers inside at one time", readers_meet);
+		run_drawn("roles mixed", mixed_roles);
+	}
+	if (can(PAWL_CAP_TRY)) {
+		run("try acquire of what is held, and free", others_try);
+		run_drawn("try and blocking acquires mixed", try_contended);
+	}
+	if (can(PAWL_CAP_TIMED)) {
+		run("timed acquire of what is held", timed_out);
+		run_drawn("timed acquires contend", timed_contended);
+	}
+	if (can(PAWL_CAP_FAIR) && tap_size > 1) {
+		run("a large range among small ones gets its turns", large_one);
+		run("a small range among large ones gets its turns", small_one);
+	}
+}
+
+/* Segments, for kinds that have them, such that ranks can hold separate ranges and that
+ * some ranges take several; --set takes precedence. */
+static pawl_table *open_table(void)
+{
+	pawl_table *t = NULL;
+	MPI_Info info;
+
+	MPI_Info_create(&info);
+	if (strstr(kind->options, "segment_units")) {
+		MPI_Info_set(info, "pawl_segments", "16");
+		MPI_Info_set(info, "pawl_segment_units", "64");
+	}
+	if (kind->capabilities & PAWL_CAP_RECOVERS)
+		MPI_Info_set(info, "pawl_lease", "0");
+	expect_code(pawl_table_create(MPI_COMM_WORLD, kind->name, spaces, info, &t), PAWL_SUCCESS,
+		    "pawl_table_create");
+	MPI_Info_free(&info);
+	return t;
+}
+
+/* A table that options of the environment describe, with ranges of all sorts. */
+static void with_tree(const char *units, const char *k, const char *m)
+{
+	char what[80];
+
+	setenv("PAWL_UNITS", units, 1);
+	setenv("PAWL_K", k, 1);
+	setenv("PAWL_M", m, 1);
+	tree = strtoll(units, NULL, 10);
+	table = table_open(kind->name, spaces, NULL, NULL);
+	snprintf(what, sizeof what, "%s units, k %s, m %s", units, k, m);
+	if (table)
+		run_drawn(what, mixture);
+	table_close(table);
+	unsetenv("PAWL_UNITS");
+	unsetenv("PAWL_K");
+	unsetenv("PAWL_M");
+}
+
+/* What takes some operations each, if the kind has segments or rounds up. */
+static void side_by_side(void)
 {
 	static const int64_t first[] = {500, 0, 10, 300, 301, 100000000},
 			     last[] = {600, 9, 299, 300, 499, PAWL_RANGE_END};
 	bool holds = tap_rank == tap_size - 1;
-	pawl_table *table;
-	pawl_range range[6];
+	struct held h[6];
 
-	now_doing("%s, several ranges", kind->name);
 	setenv("PAWL_K", "0", 1);
-	setenv("PAWL_SEGMENTS", "1000", 1); /* some operations each */
+	setenv("PAWL_SEGMENTS", "1000", 1);
 	setenv("PAWL_SEGMENT_UNITS", "1", 1);
 	table = table_open(kind->name, 1, NULL, NULL);
 	unsetenv("PAWL_K");
@@ -356,198 +408,55 @@ static void several(const struct pawl_kind *kind)
 	unsetenv("PAWL_SEGMENT_UNITS");
 	for (int i = 0; i < 6; i++) {
 		now_doing("%s, range %d of several", kind->name, i);
+		h[i] = (struct held){.first = first[i], .last = last[i], .mode = PAWL_EXCLUSIVE};
 		if (table && holds)
-			expect_code(pawl_range_acquire(table, 0, first[i], last[i], PAWL_EXCLUSIVE,
-						       &range[i]),
-				    PAWL_SUCCESS, "acquire");
+			acquire(&h[i]);
 		meet();
 	}
-	for (int i = 0; table && i < 6 && !holds && (kind->capabilities & PAWL_CAP_TRY); i++)
-		expect_code(
-		    pawl_range_try_acquire(table, 0, first[i], first[i], PAWL_EXCLUSIVE, &range[i]),
-		    PAWL_ERR_BUSY, "try");
+	for (int i = 0; table && i < 6 && !holds && can(PAWL_CAP_TRY); i++)
+		expect_code(pawl_range_try_acquire(table, 0, first[i], first[i], PAWL_EXCLUSIVE,
+						   &h[i].range),
+			    PAWL_ERR_BUSY, "try");
 	for (int i = 0; i < 6; i++) {
 		meet();
 		now_doing("%s, release %d of several", kind->name, i);
 		if (table && holds)
-			expect_code(pawl_range_release(table, &range[i]), PAWL_SUCCESS, "release");
+			release(&h[i]);
 	}
 	table_close(table);
 	result("%s: one client has several ranges side by side", kind->name);
 }
 
-static void errors(const struct pawl_kind *kind)
-{
-	pawl_table *table = table_open(kind->name, 1, NULL, NULL);
-	pawl_range range;
-
-	now_doing("%s, errors", kind->name);
-	if (table && tap_rank == 0) {
-		expect_code(pawl_range_acquire(table, 0, 2, 1, PAWL_EXCLUSIVE, &range),
-			    PAWL_ERR_RANGE, "last before first");
-		expect_code(pawl_range_acquire(table, 0, -1, 1, PAWL_EXCLUSIVE, &range),
-			    PAWL_ERR_RANGE, "a negative unit");
-		expect_code(pawl_range_acquire(table, 1, 0, 1, PAWL_EXCLUSIVE, &range),
-			    PAWL_ERR_RANGE, "no such space");
-		expect_code(pawl_range_acquire(table, 0, 0, 1, 7, &range), PAWL_ERR_ARG, "no mode");
-		if (!(kind->capabilities & PAWL_CAP_SHARED))
-			expect_code(pawl_range_acquire(table, 0, 0, 1, PAWL_SHARED, &range),
-				    PAWL_ERR_UNSUPPORTED, "shared");
-		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_ERR_UNSUPPORTED,
-			    "a lock");
-		expect_code(pawl_range_acquire(table, 0, 0, 1, PAWL_EXCLUSIVE, &range),
-			    PAWL_SUCCESS, "acquire");
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-		expect_code(pawl_range_release(table, &range), PAWL_ERR_NOT_HELD, "release again");
-	}
-	table_close(table);
-	result("%s: wrong calls return errors", kind->name);
-}
-
-/* Long ranges are rounded up, and a client that would wait for itself gets PAWL_ERR_HELD. */
-static void citron_rounds_up(void)
-{
-	pawl_table *table = table_open("citron", 1, NULL, NULL);
-	pawl_range range, other;
-
-	now_doing("citron, rounding");
-	if (table && tap_rank == 0) {
-		expect_code(pawl_range_acquire(table, 0, 1000, 6000, PAWL_EXCLUSIVE, &range),
-			    PAWL_SUCCESS, "acquire");
-		expect_code(pawl_range_acquire(table, 0, 6000, 6001, PAWL_EXCLUSIVE, &other),
-			    PAWL_ERR_HELD, "an overlap");
-		expect_code(pawl_range_acquire(table, 0, 500, 500, PAWL_EXCLUSIVE, &other),
-			    PAWL_ERR_HELD, "a unit next to it");
-		expect_code(pawl_range_acquire(table, 0, 100000, 110000, PAWL_EXCLUSIVE, &other),
-			    PAWL_SUCCESS, "another one");
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-		expect_code(pawl_range_release(table, &other), PAWL_SUCCESS, "release the other");
-	}
-	table_close(table);
-	result("citron: a client that would wait for itself gets an error");
-}
-
-/* Shared memory of this process, in bytes; -1 if the system does not say. */
-static double resident(void)
-{
-	FILE *f = fopen("/proc/self/status", "r");
-	char line[200];
-	double kib = -1;
-
-	while (f && kib < 0 && fgets(line, sizeof line, f))
-		if (sscanf(line, "RssShmem: %lf", &kib) != 1)
-			kib = -1;
-	if (f)
-		fclose(f);
-	return kib * 1024;
-}
-
-/* The number of units in the paper, section 4.1; memory is taken when it is touched. */
-static void citron_memory(void)
+static void one_kind(void)
 {
 	struct pawl_table_info info;
-	double before = resident(), grown = 0;
-	pawl_table *table;
-	pawl_range range;
 
-	now_doing("citron, memory");
-	table = table_open("citron", 1, "units", "268435456");
-	if (table && expect_code(pawl_table_get_info(table, &info), PAWL_SUCCESS, "info"))
-		expect(info.bytes <= 46000000, "%llu bytes", (unsigned long long)info.bytes);
-	for (int64_t i = 0; table && i < 10; i++) {
-		int64_t first = 20000000 * i + 100 * tap_rank;
-
-		expect_code(pawl_range_acquire(table, 0, first, first + 99, PAWL_EXCLUSIVE, &range),
-			    PAWL_SUCCESS, "acquire");
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-	}
-	grown = resident() - before;
-	note("shared memory of rank 0 grew by %.1f MB", grown * 1e-6);
-	expect(tap_size == 1 || !tap_one_host || before < 0 || grown < 4e6,
-	       "%.0f bytes are in memory", grown);
+	now_doing("%s, a new table", kind->name);
+	table = open_table();
+	if (!result("%s: a table", kind->name))
+		return;
+	pawl_table_get_info(table, &info);
+	note("%s on %s; %s", kind->name, info.topology, info.parameters);
+	all_cases();
 	table_close(table);
-	result("citron: 2^28 units in 46 MB, which are there only where touched");
+	result("%s: the table is freed", kind->name);
+	side_by_side();
+	if (!strstr(kind->options, "units_most"))
+		return;
+	with_tree("1048576", "2", "4");
+	with_tree("4096", "1", "2");
+	with_tree("1024", "3", "1");
+	with_tree("256", "2", "5");
 }
 
-/* ------------------------------------------------------------------------ operations */
-
-/* Round trips from another node: the flushes, as all words are at one home. No other client is
- * active. trips: to acquire; release: to release. */
-static void citron_trips(uint64_t trips, uint64_t release)
+static bool plays(const struct pawl_kind *k)
 {
-	static const int64_t f[][2] = {
-	    {0, 0}, {17, 17}, {0, 63}, {40, 103}, {1, 64}, {200, 263}, {1023, 1086}, {256, 511},
-	};
-	pawl_table *table = table_open("citron", 1, NULL, NULL);
-	pawl_range range;
-
-	now_doing("citron, operations");
-	for (size_t i = 0; table && tap_rank == tap_size - 1 && i < sizeof f / sizeof *f; i++) {
-		struct pawl_stats a, b;
-
-		pawl_table_reset_stats(table);
-		expect_code(pawl_range_acquire(table, 0, f[i][0], f[i][1], PAWL_EXCLUSIVE, &range),
-			    PAWL_SUCCESS, "acquire");
-		pawl_table_get_stats(table, &a);
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-		pawl_table_get_stats(table, &b);
-		expect(a.flushes[1] == trips && b.flushes[1] == trips + release &&
-			   a.flushes[0] + a.waits + a.aborts == 0,
-		       "units %lld to %lld: %d round trips to acquire, %d with the release",
-		       (long long)f[i][0], (long long)f[i][1], (int)a.flushes[1],
-		       (int)b.flushes[1]);
-		if (tap_verbose)
-			note("%lld to %lld: %d atomics, %d gets; release %d atomics",
-			     (long long)f[i][0], (long long)f[i][1], (int)a.atomics[1],
-			     (int)a.gets[1], (int)(b.atomics[1] - a.atomics[1]));
-		if (i == 0) /* the bits and an announcement, and a look at one word */
-			expect(a.atomics[1] == 2 && a.gets[1] == 1 && b.atomics[1] == 4,
-			       "one unit: %d atomics and %d gets to acquire, %d atomics for both",
-			       (int)a.atomics[1], (int)a.gets[1], (int)b.atomics[1]);
-	}
-	table_close(table);
-	result("citron, up to 449 units uncontended: %d round trip%s to acquire, %d to release",
-	       (int)trips, trips == 1 ? "" : "s", (int)release);
-}
-
-/* A client that needs a unit far behind the end of the space: fast path, turn, look, four for the
- * growth, release, the new root, and the range itself. */
-enum { GROWTH_TRIPS = 14 };
-
-static void citron_growth_trips(void)
-{
-	pawl_table *table;
-	pawl_range range;
-	int trips = 0;
-
-	now_doing("citron, operations of growth");
-	setenv("PAWL_UNITS", "1024", 1);
-	setenv("PAWL_UNITS_MOST", "268435456", 1);
-	table = table_open("citron", 1, NULL, NULL);
-	unsetenv("PAWL_UNITS");
-	unsetenv("PAWL_UNITS_MOST");
-	if (table && tap_rank == tap_size - 1) {
-		struct pawl_stats s;
-
-		pawl_table_reset_stats(table);
-		expect_code(
-		    pawl_range_acquire(table, 0, 100000000, 100000011, PAWL_EXCLUSIVE, &range),
-		    PAWL_SUCCESS, "acquire");
-		pawl_table_get_stats(table, &s);
-		trips = (int)s.flushes[1];
-		expect(trips <= GROWTH_TRIPS && s.waits == 0, "%d round trips, %d waits", trips,
-		       (int)s.waits);
-		expect_code(pawl_range_release(table, &range), PAWL_SUCCESS, "release");
-	}
-	MPI_Bcast(&trips, 1, MPI_INT, tap_size - 1, MPI_COMM_WORLD);
-	note("%d round trips to grow from 1024 units to 2^28 and to acquire 12 of them", trips);
-	table_close(table);
-	result("citron grows in at most %d round trips, the acquire included", GROWTH_TRIPS);
+	return (k->capabilities & PAWL_CAP_RANGES) && tap_wants(k) &&
+	       (!(k->capabilities & PAWL_CAP_THREADS) || tap_thread_level == MPI_THREAD_MULTIPLE);
 }
 
 int main(int argc, char **argv)
 {
-	const struct pawl_kind *kind;
 	bool ordered = argc > 1 && strcmp(argv[1], "ordered-operations") == 0;
 	bool operations = ordered || (argc > 1 && strcmp(argv[1], "operations") == 0);
 	int left = argc - operations;
@@ -556,37 +465,20 @@ int main(int argc, char **argv)
 	rest[0] = argv[0];
 	tap_start(&left, &rest, MPI_THREAD_SINGLE);
 	if (operations) {
-		/* A transport that keeps the order also posts. */
-		citron_trips(ordered ? 1 : 2, !ordered);
-		citron_growth_trips();
+		citron_operations(ordered);
 		return tap_end();
 	}
-	oracle_start();
-	for (int i = 0; (kind = pawl_kind_get(i)); i++) {
-		if (!(kind->capabilities & PAWL_CAP_RANGES) || !tap_wants(kind) ||
-		    ((kind->capabilities & PAWL_CAP_THREADS) &&
-		     tap_thread_level < MPI_THREAD_MULTIPLE))
-			continue;
-		errors(kind);
-		several(kind);
-		exclusion(kind, "1048576", "2", "4");
-		exclusion(kind, "4096", "1", "2");
-		exclusion(kind, "1024", "3", "1");
-		exclusion(kind, "256", "2", "5");
-		if (!(kind->capabilities & PAWL_CAP_FAIR) || tap_size < 2)
-			continue;
-		meet_crowd(kind, true, "a large range among small ones gets its turns");
-		meet_crowd(kind, false, "a small range among large ones gets its turns");
+	if (tap_size > MOST_RANKS) {
+		fprintf(stderr, "ranges: at most %d ranks\n", MOST_RANKS);
+		return 2;
 	}
-	if (tap_wants(pawl_kind_find("citron"))) {
-		growth("citron", "auto");
-		growth("citron", "call");
-		wrong_growth();
-		if (tap_size > 1)
-			outstayed("citron");
-		citron_rounds_up();
-		citron_memory();
-	}
-	oracle_end();
+	spaces = 2 * (uint64_t)tap_size + 3;
+	area_start();
+	for (int i = 0; (kind = pawl_kind_get(i)); i++)
+		if (plays(kind))
+			one_kind();
+	if (tap_wants(pawl_kind_find("citron")))
+		citron_cases();
+	area_end();
 	return tap_end();
 }
