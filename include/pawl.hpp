@@ -484,45 +484,125 @@ class request
 	pawl_request request_{};
 };
 
+namespace detail
+{
+
+/* What Lockable and TimedLockable ask of a class M that has acquire(), try_acquire(),
+ * timed_acquire() and release() of a mode, and calls of a holder: one() and handle(). */
+template <class M> class exclusive_calls
+{
+      public:
+	void lock()
+	{
+		self().acquire(PAWL_EXCLUSIVE);
+	}
+
+	bool try_lock()
+	{
+		return self().try_acquire(PAWL_EXCLUSIVE);
+	}
+
+	template <class Rep, class Period>
+	bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return self().timed_acquire(PAWL_EXCLUSIVE, seconds(time));
+	}
+
+	template <class Clock, class Duration>
+	bool try_lock_until(const std::chrono::time_point<Clock, Duration> &when)
+	{
+		return self().timed_acquire(PAWL_EXCLUSIVE, seconds_until(when));
+	}
+
+	/* Does not throw: see pawl::release_failed. */
+	void unlock() noexcept
+	{
+		const int code = self().release();
+
+		if (code != PAWL_SUCCESS)
+			released(code);
+	}
+
+	/* While it is held: as of a holder. */
+	bool is_consistent() const
+	{
+		return self().one().is_consistent(self().handle());
+	}
+
+	void consistent()
+	{
+		self().one().consistent(self().handle());
+	}
+
+	std::int64_t token()
+	{
+		return self().one().token(self().handle());
+	}
+
+      private:
+	M &self() noexcept
+	{
+		return static_cast<M &>(*this);
+	}
+
+	const M &self() const noexcept
+	{
+		return static_cast<const M &>(*this);
+	}
+};
+
+/* What SharedLockable and SharedTimedLockable ask. */
+template <class M> class shared_calls
+{
+      public:
+	void lock_shared()
+	{
+		self().acquire(PAWL_SHARED);
+	}
+
+	bool try_lock_shared()
+	{
+		return self().try_acquire(PAWL_SHARED);
+	}
+
+	template <class Rep, class Period>
+	bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &time)
+	{
+		return self().timed_acquire(PAWL_SHARED, seconds(time));
+	}
+
+	template <class Clock, class Duration>
+	bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &when)
+	{
+		return self().timed_acquire(PAWL_SHARED, seconds_until(when));
+	}
+
+	/* Does not throw: see pawl::release_failed. */
+	void unlock_shared() noexcept
+	{
+		self().unlock();
+	}
+
+      private:
+	M &self() noexcept
+	{
+		return static_cast<M &>(*this);
+	}
+};
+
+} // namespace detail
+
 /*
  * A lock of a table with the interface of the standard library: Lockable and TimedLockable, for
  * std::lock_guard, std::unique_lock, std::scoped_lock, std::lock. It and its copies refer to one
  * lock of the table, which has to live longer. It acquires exclusively. std::scoped_lock of several
  * locks needs a kind with PAWL_CAP_TRY; calls with a time need PAWL_CAP_TIMED.
  */
-class mutex
+class mutex : public detail::exclusive_calls<mutex>
 {
       public:
 	mutex(pawl_table *table, std::uint64_t lock) noexcept : table_(table), lock_(lock)
 	{
-	}
-
-	void lock()
-	{
-		acquire(PAWL_EXCLUSIVE);
-	}
-
-	bool try_lock()
-	{
-		return try_acquire(PAWL_EXCLUSIVE);
-	}
-
-	template <class Rep, class Period>
-	bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
-	{
-		return timed_acquire(PAWL_EXCLUSIVE, detail::seconds(time));
-	}
-
-	template <class Clock, class Duration>
-	bool try_lock_until(const std::chrono::time_point<Clock, Duration> &when)
-	{
-		return timed_acquire(PAWL_EXCLUSIVE, detail::seconds_until(when));
-	}
-
-	/* Does not throw: see pawl::release_failed. */
-	void unlock() noexcept
-	{
-		release();
 	}
 
 	/* Which lock of the table it is. */
@@ -531,23 +611,9 @@ class mutex
 		return lock_;
 	}
 
-	/* While it is held: as of a holder. */
-	bool is_consistent() const
-	{
-		return one().is_consistent(table_);
-	}
-
-	void consistent()
-	{
-		one().consistent(table_);
-	}
-
-	std::int64_t token()
-	{
-		return one().token(table_);
-	}
-
       protected:
+	friend class detail::exclusive_calls<mutex>;
+
 	detail::one_lock one() const noexcept
 	{
 		return {lock_};
@@ -573,12 +639,9 @@ class mutex
 		return detail::acquired(pawl_lock_timed_acquire(table_, lock_, mode, seconds));
 	}
 
-	void release() noexcept
+	int release() noexcept
 	{
-		const int code = pawl_lock_release(table_, lock_);
-
-		if (code != PAWL_SUCCESS)
-			detail::released(code);
+		return pawl_lock_release(table_, lock_);
 	}
 
       private:
@@ -588,38 +651,10 @@ class mutex
 
 /* The same with readers: SharedLockable and SharedTimedLockable, for std::shared_lock. Kinds with
  * PAWL_CAP_SHARED; on others the calls for readers throw PAWL_ERR_UNSUPPORTED. */
-class shared_mutex : public mutex
+class shared_mutex : public mutex, public detail::shared_calls<shared_mutex>
 {
       public:
 	using mutex::mutex;
-
-	void lock_shared()
-	{
-		acquire(PAWL_SHARED);
-	}
-
-	bool try_lock_shared()
-	{
-		return try_acquire(PAWL_SHARED);
-	}
-
-	template <class Rep, class Period>
-	bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &time)
-	{
-		return timed_acquire(PAWL_SHARED, detail::seconds(time));
-	}
-
-	template <class Clock, class Duration>
-	bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &when)
-	{
-		return timed_acquire(PAWL_SHARED, detail::seconds_until(when));
-	}
-
-	/* Does not throw: see pawl::release_failed. */
-	void unlock_shared() noexcept
-	{
-		release();
-	}
 
 	/* While it is held: as of a holder. */
 	void upgrade()
@@ -637,6 +672,9 @@ class shared_mutex : public mutex
 	{
 		one().downgrade(handle());
 	}
+
+      private:
+	friend class detail::shared_calls<shared_mutex>;
 };
 
 /* A std::shared_lock that is held becomes a std::unique_lock, and the reverse:
@@ -766,7 +804,8 @@ class semaphore
  * Units first to last of a space, of kinds with PAWL_CAP_RANGES, with the interface of a shared
  * mutex of the standard library. It keeps what it holds, so each thread needs its own object.
  */
-class range_mutex
+class range_mutex : public detail::exclusive_calls<range_mutex>,
+		    public detail::shared_calls<range_mutex>
 {
       public:
 	range_mutex(pawl_table *table, std::uint64_t space, std::int64_t first,
@@ -778,79 +817,20 @@ class range_mutex
 	range_mutex(const range_mutex &) = delete;
 	range_mutex &operator=(const range_mutex &) = delete;
 
-	void lock()
-	{
-		acquire(PAWL_EXCLUSIVE);
-	}
-
-	bool try_lock()
-	{
-		return try_acquire(PAWL_EXCLUSIVE);
-	}
-
-	template <class Rep, class Period>
-	bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
-	{
-		return timed_acquire(PAWL_EXCLUSIVE, detail::seconds(time));
-	}
-
-	template <class Clock, class Duration>
-	bool try_lock_until(const std::chrono::time_point<Clock, Duration> &when)
-	{
-		return timed_acquire(PAWL_EXCLUSIVE, detail::seconds_until(when));
-	}
-
-	/* Does not throw: see pawl::release_failed. */
-	void unlock() noexcept
-	{
-		release();
-	}
-
-	void lock_shared()
-	{
-		acquire(PAWL_SHARED);
-	}
-
-	bool try_lock_shared()
-	{
-		return try_acquire(PAWL_SHARED);
-	}
-
-	template <class Rep, class Period>
-	bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &time)
-	{
-		return timed_acquire(PAWL_SHARED, detail::seconds(time));
-	}
-
-	template <class Clock, class Duration>
-	bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &when)
-	{
-		return timed_acquire(PAWL_SHARED, detail::seconds_until(when));
-	}
-
-	/* Does not throw: see pawl::release_failed. */
-	void unlock_shared() noexcept
-	{
-		release();
-	}
-
-	/* While they are held: as of a holder. */
-	bool is_consistent() const
-	{
-		return detail::one_range{range_}.is_consistent(table_);
-	}
-
-	void consistent()
-	{
-		detail::one_range{range_}.consistent(table_);
-	}
-
-	std::int64_t token()
-	{
-		return detail::one_range{range_}.token(table_);
-	}
-
       private:
+	friend class detail::exclusive_calls<range_mutex>;
+	friend class detail::shared_calls<range_mutex>;
+
+	detail::one_range one() const noexcept
+	{
+		return {range_};
+	}
+
+	pawl_table *handle() const noexcept
+	{
+		return table_;
+	}
+
 	void acquire(int mode)
 	{
 		detail::check(pawl_range_acquire(table_, space_, first_, last_, mode, &range_));
@@ -868,12 +848,9 @@ class range_mutex
 								 mode, seconds, &range_));
 	}
 
-	void release() noexcept
+	int release() noexcept
 	{
-		const int code = pawl_range_release(table_, &range_);
-
-		if (code != PAWL_SUCCESS)
-			detail::released(code);
+		return pawl_range_release(table_, &range_);
 	}
 
 	pawl_table *table_;
