@@ -53,7 +53,7 @@ struct trial {
 	uint64_t bytes;                     /* read and written */
 	uint64_t turns;                     /* how often another rank was the last holder */
 	double elapsed_ns;
-	struct histogram hist, series[MAX_SERIES];
+	struct times hist, series[MAX_SERIES];
 	uint64_t timeline[TIMELINE + 1];
 
 	/* The workload's own table, filled in by close, the same on all ranks. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mean, quantiles and distribution of a histogram, and their medians over repetitions. */
+/* Mean, quantiles and distribution of times, and their medians over repetitions. */
 #include "benchmarks/measure/spread.h"
 
 #include <math.h>
@@ -15,18 +15,19 @@ double cdf_fraction(int point)
 	return point == CDF_POINTS - 2 ? 0.999 : (point + 1) / 100.0;
 }
 
-void spread_of(struct spread *s, const struct histogram *h, double units_per_ns)
+void spread_of(struct spread *s, const struct times *t, double units_per_ns)
 {
-	*s = (struct spread){.max = (double)h->max / units_per_ns};
-	for (int i = 0; i < HIST_BUCKETS; i++)
-		s->count += h->count[i];
+	*s = (struct spread){
+	    .count = histogram_total(&t->of),
+	    .max = (double)t->max / units_per_ns,
+	};
 	if (!s->count)
 		return;
-	s->mean = (double)h->sum / (double)s->count / units_per_ns;
-	s->p50 = histogram_quantile(h, 0.5) / units_per_ns;
-	s->p99 = histogram_quantile(h, 0.99) / units_per_ns;
+	s->mean = (double)t->sum / (double)s->count / units_per_ns;
+	s->p50 = times_quantile(t, 0.5) / units_per_ns;
+	s->p99 = times_quantile(t, 0.99) / units_per_ns;
 	for (int i = 0; i < CDF_POINTS; i++)
-		s->cdf[i] = histogram_quantile(h, cdf_fraction(i)) / units_per_ns;
+		s->cdf[i] = times_quantile(t, cdf_fraction(i)) / units_per_ns;
 }
 
 /* The median of one member over the repetitions that have counts. */

@@ -164,17 +164,17 @@ static struct part add_up(const struct trial *t, const struct part *parts, int r
 }
 
 /* The distribution over all ranks; sum and maximum are known already. */
-static void gather_spread(const struct team *team, struct histogram *h, uint64_t sum, uint64_t max,
+static void gather_spread(const struct team *team, struct times *times, uint64_t sum, uint64_t max,
 			  struct spread *out)
 {
 	MPI_Request request;
 
-	MPI_Iallreduce(MPI_IN_PLACE, h->count, HIST_BUCKETS, MPI_UINT64_T, MPI_SUM, team->comm,
-		       &request);
+	MPI_Iallreduce(MPI_IN_PLACE, times->of.count, HISTOGRAM_BUCKETS, MPI_UINT64_T, MPI_SUM,
+		       team->comm, &request);
 	finish(&request);
-	h->sum = sum;
-	h->max = max;
-	spread_of(out, h, ticks_per_ns);
+	times->sum = sum;
+	times->max = max;
+	spread_of(out, times, ticks_per_ns);
 }
 
 void outcome_gather(struct trial *t, struct outcome *out)

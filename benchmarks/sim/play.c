@@ -228,7 +228,7 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 	steady_count(&run->steady, engine_now());
 	part->acquires++;
 	part->exclusive += exclusive;
-	histogram_add(&run->hist, took);
+	times_add(&run->hist, took);
 	if (run->done < run->warm + run->most || engine_now() < run->start + run->limit)
 		return;
 	if (!is_steady(run) && run->set->steady && run->steady.lengthened < STEADY_LENGTHENINGS) {
@@ -246,10 +246,10 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, bool exclusive,
 		       bool waited)
 {
-	histogram_add(&run->series[exclusive ? MICRO_WRITER : MICRO_READER], acquire);
-	histogram_add(&run->series[MICRO_RELEASE], release);
+	times_add(&run->series[exclusive ? MICRO_WRITER : MICRO_READER], acquire);
+	times_add(&run->series[MICRO_RELEASE], release);
 	if (waited)
-		histogram_add(&run->series[MICRO_WAITED], acquire);
+		times_add(&run->series[MICRO_WAITED], acquire);
 }
 
 /* ------------------------------------------------------------------------ turns */
@@ -381,10 +381,10 @@ static void range_turn(struct sim_rank *r)
 	in = engine_now();
 	sim_leave(r);
 	if (run->workload->series && run->measuring && !run->over) {
-		histogram_add(&run->series[RANGE_ACQUIRE], in - start);
-		histogram_add(&run->series[RANGE_RELEASE], engine_now() - in);
+		times_add(&run->series[RANGE_ACQUIRE], in - start);
+		times_add(&run->series[RANGE_RELEASE], engine_now() - in);
 		if (size >= 0)
-			histogram_add(&run->series[RANGE_FIRST_SIZE + size], engine_now() - start);
+			times_add(&run->series[RANGE_FIRST_SIZE + size], engine_now() - start);
 	}
 	note(r, engine_now() - start, exclusive);
 	if (workload_is(run->workload, W_GROWS))

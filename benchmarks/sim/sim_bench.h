@@ -54,8 +54,8 @@ struct sim_run {
 	uint32_t failures; /* of 2^32 acquires: the lock is forgotten */
 	uint64_t timeline[TIMELINE + 1];
 	struct steady steady;
-	char unsteady[STEADY_TEXT];                /* why it is not, or "" */
-	struct histogram hist, series[MAX_SERIES]; /* of picoseconds */
+	char unsteady[STEADY_TEXT];            /* why it is not, or "" */
+	struct times hist, series[MAX_SERIES]; /* of picoseconds */
 
 	/* The homes of locks, if the options do not determine them. */
 	uint64_t *homes; /* by lock */

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "observe/histogram.h"
+#include "base/histogram.h"
 #include "observe/tallies.h"
 
 struct stats {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observe/histogram.h"
+#include "base/histogram.h"
 #include "observe/tallies.h"
 #include "unit.h"
 

@@ -120,8 +120,8 @@ static void step(struct trial *t, int mode)
 	else
 		write_run(t, r);
 	took = ticks() - start;
-	histogram_add(&t->hist, took);
-	histogram_add(&t->series[what], took);
+	times_add(&t->hist, took);
+	times_add(&t->series[what], took);
 	t->bytes += (uint64_t)r->points * POINT_BYTES;
 	if (++btio.next < btio.runs)
 		return;

@@ -122,8 +122,8 @@ void oltp_run(struct trial *t)
 
 		t->bytes += perform(t, &a, a.kind == READ ? reader : PAWL_EXCLUSIVE);
 		took = ticks() - began;
-		histogram_add(&t->hist, took);
-		histogram_add(&t->series[a.kind], took);
+		times_add(&t->hist, took);
+		times_add(&t->series[a.kind], took);
 		t->exclusive += a.kind != READ || reader == PAWL_EXCLUSIVE;
 		done++;
 	}

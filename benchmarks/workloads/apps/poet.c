@@ -260,8 +260,8 @@ static void turn(struct trial *t, uint32_t writes)
 		search(t, key, contestant_shares(t->contestant) ? PAWL_SHARED : PAWL_EXCLUSIVE,
 		       read_here);
 	took = ticks() - start;
-	histogram_add(&t->hist, took);
-	histogram_add(&t->series[is_write ? WRITE : READ], took);
+	times_add(&t->hist, took);
+	times_add(&t->series[is_write ? WRITE : READ], took);
 	t->exclusive += is_write;
 	t->bytes += VALUE_WORDS * sizeof(uint64_t);
 }

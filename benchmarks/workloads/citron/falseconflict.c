@@ -78,7 +78,7 @@ void falseconflict_run(struct trial *t)
 			for (int j = 0; j < i; j++)
 				look_at_pair(t, l, i, j);
 		done++;
-		histogram_add(&t->hist, ticks() - now);
+		times_add(&t->hist, ticks() - now);
 	}
 	t->acquires = done;
 	t->elapsed_ns = (double)(now - start) / ticks_per_ns;

@@ -57,11 +57,11 @@ void range_cycle(struct trial *t)
 	in = ticks();
 	range_unlock(t, &held);
 	out = ticks();
-	histogram_add(&t->series[ACQUIRE], in - start);
-	histogram_add(&t->series[RELEASE], out - in);
+	times_add(&t->series[ACQUIRE], in - start);
+	times_add(&t->series[RELEASE], out - in);
 	if (size >= 0)
-		histogram_add(&t->series[FIRST_SIZE + size], out - start);
-	histogram_add(&t->hist, out - start);
+		times_add(&t->series[FIRST_SIZE + size], out - start);
+	times_add(&t->hist, out - start);
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;
 }
 

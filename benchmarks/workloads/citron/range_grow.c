@@ -44,7 +44,7 @@ void range_grow_run(struct trial *t)
 	while ((now = ticks()) - start < t->ticks && done < t->limit) {
 		range_lock(t, 0, grow_span(done, t->client, t->active), PAWL_EXCLUSIVE, &held);
 		range_unlock(t, &held);
-		histogram_add(&t->hist, ticks() - now);
+		times_add(&t->hist, ticks() - now);
 		count_now(t, now - start);
 		done++;
 		if (polls && now >= next_poll) {

@@ -218,7 +218,7 @@ void dht_run(struct trial *t)
 			insert_one(t);
 		else
 			find_one(t);
-		histogram_add(&t->hist, ticks() - now);
+		times_add(&t->hist, ticks() - now);
 		done++;
 	}
 	t->acquires = done;

@@ -45,7 +45,7 @@ static inline void sample(struct trial *t, uint64_t start, uint64_t many)
 	uint64_t took = ticks() - start;
 
 	took = took > t->clock_cost ? took - t->clock_cost : 0;
-	histogram_add(&t->hist, many > 1 ? (took + many / 2) / many : took);
+	times_add(&t->hist, many > 1 ? (took + many / 2) / many : took);
 }
 
 /* 1 to 4 us. */

@@ -142,8 +142,8 @@ void bank_run(struct trial *t)
 		(d.n == 2 ? move : look)(t, &d);
 		leave(t, &d);
 		took = ticks() - began;
-		histogram_add(&t->hist, took);
-		histogram_add(&t->series[d.n == 2 ? TRANSFER : BALANCE], took);
+		times_add(&t->hist, took);
+		times_add(&t->series[d.n == 2 ? TRANSFER : BALANCE], took);
 		t->exclusive += d.n == 2;
 		done++;
 	}

@@ -64,15 +64,15 @@ static void timed_cycle(struct trial *t)
 	acquire(t, p);
 	in = ticks();
 	took = span(t, start, in);
-	histogram_add(&t->series[p.mode == PAWL_EXCLUSIVE ? MICRO_WRITER : MICRO_READER], took);
+	times_add(&t->series[p.mode == PAWL_EXCLUSIVE ? MICRO_WRITER : MICRO_READER], took);
 	if (waits(t) != before)
-		histogram_add(&t->series[MICRO_WAITED], took);
+		times_add(&t->series[MICRO_WAITED], took);
 	pace_inside(t);
 	out = ticks();
 	leave(t, p);
 	back = ticks();
-	histogram_add(&t->series[MICRO_RELEASE], span(t, out, back));
-	histogram_add(&t->hist, took + span(t, out, back));
+	times_add(&t->series[MICRO_RELEASE], span(t, out, back));
+	times_add(&t->hist, took + span(t, out, back));
 	t->exclusive += p.mode == PAWL_EXCLUSIVE;
 	pace_after(t);
 }

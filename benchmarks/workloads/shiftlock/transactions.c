@@ -58,8 +58,8 @@ static void perform(struct trial *t, const struct txn *x, uint64_t ns, bool shar
 	execute(ns);
 	give_back(t, x);
 	took = ticks() - start;
-	histogram_add(&t->hist, took);
-	histogram_add(&t->series[x->type], took);
+	times_add(&t->hist, took);
+	times_add(&t->series[x->type], took);
 	count(t, x);
 }
 

@@ -4,8 +4,8 @@
  * buckets of equal width, so a bucket is at most 1/32 of its values wide. Times below 32 ns are
  * exact.
  */
-#ifndef OBSERVE_HISTOGRAM_H
-#define OBSERVE_HISTOGRAM_H
+#ifndef BASE_HISTOGRAM_H
+#define BASE_HISTOGRAM_H
 
 #include <stdint.h>
 
@@ -51,9 +51,9 @@ static inline uint64_t histogram_total(const struct histogram *h)
 	return n;
 }
 
-/* The least time, rounded up to its bucket's largest, that at least this part of the times does
- * not exceed; 0 if there are none. 0 <= percent <= 100. */
-static inline uint64_t histogram_percentile(const struct histogram *h, double percent)
+/* The bucket of the least time that at least this part of the times does not exceed; -1 if there
+ * are none. 0 <= percent <= 100. */
+static inline int histogram_bucket_of(const struct histogram *h, double percent)
 {
 	uint64_t total = histogram_total(h), seen = 0;
 	double wanted = percent / 100 * (double)total;
@@ -61,9 +61,17 @@ static inline uint64_t histogram_percentile(const struct histogram *h, double pe
 	for (int i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		seen += h->count[i];
 		if (seen > 0 && (double)seen >= wanted)
-			return histogram_top(i);
+			return i;
 	}
-	return 0;
+	return -1;
+}
+
+/* That time, rounded up to its bucket's largest; 0 if there are none. */
+static inline uint64_t histogram_percentile(const struct histogram *h, double percent)
+{
+	int bucket = histogram_bucket_of(h, percent);
+
+	return bucket < 0 ? 0 : histogram_top(bucket);
 }
 
 #endif
