@@ -13,6 +13,7 @@
 	KIND(lock_rdma_mcs)     \
 	KIND(lock_rdma_spin)    \
 	KIND(lock_drtm)         \
+	KIND(lock_farlock)      \
 	KIND(lock_rpc)          \
 	KIND(lock_mpi_win_lock) \
 	KIND(lock_lld)          \

@@ -1,5 +1,5 @@
 /*
- * FARLock, the asymmetric lock in the order of arrival: model of src/lock/farlock/farlock.c.
+ * FARLock, the asymmetric lock in the order of arrival: model of baselines/farlock.c.
  *
  * What it models. NL processes of the local cohort and NR of the remote one (default 2 and 1), with
  * one slot each, and budgets BL and BR (default 2 and 1). Each process takes the lock ROUNDS times

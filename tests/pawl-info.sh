@@ -80,7 +80,7 @@ check "100,000 ranks: the layouts of kinds" says "^d-mcs +[1-9][0-9]* +0 +16 +16
 check "100,000 ranks: kinds that refuse them say so" says \
 	"^ss +refused: ss counts at most 8191 clients at a lock, and there are 100000 ranks" \
 	mpi_run 1 60 "$info" --ranks=100000
-check "65,000 ranks: the default of max_held falls" says "^farlock .* 1 +1$" \
+check "65,000 ranks: the default of max_held falls" says "^declock .* 1 +1$" \
 	mpi_run 1 60 "$info" --ranks=65000
 check "1000 ranks: nodes and descriptors" says "machine 1 > node 16\$" \
 	mpi_run 1 60 "$info" --ranks=1000 --ranks-per-node=64 --locks=5000

@@ -17,7 +17,7 @@ from .stats import median
 from .text import Table, digits, duration, plural, rate
 
 MACHINES = ("cx5-6nodes", "cx6-4nodes", "cloudlab-cx3-20nodes", "xc30-aries")
-OTHERS = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "farlock", "declock")
+OTHERS = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "declock")
 KINDS = ("adaptive", *OTHERS)
 """Kinds that can be judged; the first one is the default."""
 FAIR = ("d-mcs", "rma-mcs", "rma-rw", "mgl", "shiftlock", "alock", "declock")

@@ -12,7 +12,7 @@
 
 The manual page pawl(3) says what each kind of lock does. A call that waits lets other threads of
 Python run, and handlers of signals: Ctrl-C ends it, and leaves nothing held or requested. Only a
-wait of farlock or ss, or for units of citron without a timeout, goes on until the lock is free if
+wait of ss, or for units of citron without a timeout, goes on until the lock is free if
 the MPI provides less than MPI_THREAD_MULTIPLE and carries the operations between several nodes.
 
 The module calls libpawl, which must be built for the MPI of mpi4py; pawl.library() says where the

@@ -11,7 +11,6 @@
 	KIND(lock_mgl)       \
 	KIND(lock_shiftlock) \
 	KIND(lock_alock)     \
-	KIND(lock_farlock)   \
 	KIND(lock_declock)   \
 	KIND(lock_citron)    \
 	KIND(lock_ss)

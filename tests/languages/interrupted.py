@@ -469,7 +469,7 @@ def dropped():
 def main():
     signal.signal(signal.SIGALRM, raises)
     if FUNNELED:
-        waits("farlock", "ss")
+        waits("alock", "ss")
         waits("mgl")
         return end()
     more = ["auto", "declock", "shiftlock"] if os.environ.get("TEST_LONG") == "1" else []
@@ -478,7 +478,7 @@ def main():
         waits(kind)
         waits_of_events(kind)
         storm(kind)
-    waits("farlock", "ss")  # without deadlines
+    waits("alock", "ss")  # without deadlines
     keeps_its_place("lock")
     keeps_its_place("permit")
     keyboard()

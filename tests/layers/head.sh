@@ -102,5 +102,5 @@ has_sites()
 layer_kinds()
 {
 	[ "$TEST_LONG" = 1 ] || { echo d-mcs; return; }
-	echo d-mcs rma-mcs rma-rw mgl alock farlock shiftlock declock
+	echo d-mcs rma-mcs rma-rw mgl alock shiftlock declock
 }

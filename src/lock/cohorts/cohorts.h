@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two cohorts of an asymmetric lock (alock.c, farlock.c): the ranks of the home's node, which
- * use CPU atomics, and all others, which use the transport. ALock paper (SPAA'24), section 5.
+ * The two cohorts of an asymmetric lock (alock.c, and the baseline farlock.c): the ranks of the
+ * home's node, which use CPU atomics, and all others, which use the transport. ALock paper
+ * (SPAA'24), section 5.
  *
  * The words of a lock begin with TAIL of both cohorts, by enum rma_domain, and VICTIM.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * FARLock: an asymmetric lock in the order of arrival. After "FARLock" (OSDI'26), from its abstract
- * and what is known of its structure, without its code: two cohorts as in ALock (alock.c), but
- * Peterson's lock is held only while a client draws its ticket, not during the critical section.
+ * and what is known of its structure, without its code: two cohorts as in ALock
+ * (src/lock/alock/alock.c), but Peterson's lock is held only while a client draws its ticket, not
+ * during the critical section.
  *
  * The ranks of the home's node are the local cohort of a lock, and use only CPU atomics, loads and
  * stores. All others are its remote cohort, and use only operations of the transport. The cohorts
@@ -743,7 +744,7 @@ const struct lock_protocol lock_farlock = {
     .kind =
 	{
 	    .name = "farlock",
-	    .summary = "two cohorts as in alock, which draw tickets: one queue in order of arrival",
+	    .summary = "baseline: two cohorts as in alock, which draw tickets",
 	    .reference = "OSDI'26 (FARLock)",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
 	},
