@@ -120,11 +120,6 @@ sim_time engine_now(void)
 	return now;
 }
 
-struct engine_actor *engine_self(void)
-{
-	return current;
-}
-
 void engine_at(sim_time when, void (*call)(void *arg), void *arg)
 {
 	events.push_back({std::max(when, now), number++, call, arg});

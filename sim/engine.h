@@ -41,7 +41,6 @@ sim_time engine_now(void);
 /* Call back at this time, outside of any actor. */
 void engine_at(sim_time when, void (*call)(void *arg), void *arg);
 
-struct engine_actor *engine_self(void);
 /* Block until engine_wake() is called for this actor. */
 void engine_block(void);
 /* From an event or from another actor. Does nothing if the actor is not blocked. */

@@ -51,7 +51,7 @@ bool contestant_shares(const struct contestant *c)
 		       : strcmp(c->name, "redlock") != 0;
 }
 
-bool contestant_has_ranges(const struct contestant *c)
+static bool has_ranges(const struct contestant *c)
 {
 	return c->kind && (c->kind->capabilities & PAWL_CAP_RANGES);
 }
@@ -80,7 +80,7 @@ bool contestant_plays(const struct contestant *c, const struct workload *w,
 		return false;
 	if (c->kind && workload_is(w, W_COMPUTED))
 		return false;
-	if (c->kind && contestant_has_ranges(c) != workload_is(w, W_RANGES))
+	if (c->kind && has_ranges(c) != workload_is(w, W_RANGES))
 		return false;
 	if (workload_is(w, W_OPTIMISTIC) && c->kind &&
 	    !(c->kind->capabilities & PAWL_CAP_OPTIMISTIC))

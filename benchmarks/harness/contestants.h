@@ -29,7 +29,6 @@ bool contestant_needs_threads(const struct contestant *c);
 bool contestant_is_baseline(const struct contestant *c);
 /* Whether readers share it. */
 bool contestant_shares(const struct contestant *c);
-bool contestant_has_ranges(const struct contestant *c);
 bool contestant_plays(const struct contestant *c, const struct workload *w,
 		      const struct settings *s);
 

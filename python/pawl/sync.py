@@ -189,7 +189,7 @@ class Mutex:
         count = self.count() if held else 0
         try:
             if held:
-                self._get(True)
+                self._get_again()
             else:
                 _acquire(self._lock)
             return self
@@ -202,9 +202,11 @@ class Mutex:
         held = self._lock._state
         count = self.count() if held else 0
         try:
-            if held or not blocking:
-                return self._get(blocking)
-            return _acquire(self._lock)
+            if held:
+                return self._get_again()
+            if blocking:
+                return _acquire(self._lock)
+            return self._lock.acquire(False)  # type: ignore[no-any-return]
         except BaseException:
             self._undo(count)
             raise
@@ -219,16 +221,11 @@ class Mutex:
         if self.count() >= max(count, 1):
             self._give()
 
-    def _get(self, blocking: bool) -> bool:
-        lock = self._lock
-        if lock._state:
-            if not self._recursive:
-                raise RuntimeError("cannot acquire already held mutex")
-            lock._n += 1
-            return True
-        if not blocking:
-            return lock.acquire(False)  # type: ignore[no-any-return]
-        return _acquire(lock)
+    def _get_again(self) -> bool:
+        if not self._recursive:
+            raise RuntimeError("cannot acquire already held mutex")
+        self._lock._n += 1
+        return True
 
     def _give(self) -> None:
         lock = self._lock
@@ -287,7 +284,10 @@ class Condition:
         try:
             self._check()
             count = self._mutex.count()
-            self._mutex._get(True)
+            if self._mutex._lock._state:
+                self._mutex._get_again()
+            else:
+                _acquire(self._mutex._lock)
             return self
         except BaseException:
             self._mutex._undo(count)

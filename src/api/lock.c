@@ -106,11 +106,11 @@ int call_acquire_lock(pawl_table *t, uint64_t lock, int mode, const void *site)
 }
 
 static __attribute__((noinline)) int acquire_checked(pawl_table *t, uint64_t lock, int mode,
-						     const void *site)
+						     uint64_t deadline_ns, const void *site)
 {
 	int rc = call_check_lock(t, lock, mode);
 
-	return rc == PAWL_SUCCESS ? call_acquire_lock(t, lock, mode, site) : rc;
+	return rc == PAWL_SUCCESS ? acquire_either(t, lock, mode, deadline_ns, false, site) : rc;
 }
 
 /* The common case of client_enter() is here; all else is a call, so that this needs few
@@ -146,7 +146,7 @@ int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
 	struct lock_slot *slot;
 
 	if (!is_plain(t, lock, mode))
-		return acquire_checked(t, lock, mode, OBSERVE_SITE());
+		return acquire_checked(t, lock, mode, 0, OBSERVE_SITE());
 	if (__builtin_expect(t->clients.can_fail, 0))
 		return acquire_general(t, lock, mode);
 	slot = slots_claim_only(&t->clients, lock);
@@ -155,23 +155,15 @@ int pawl_lock_acquire(pawl_table *t, uint64_t lock, int mode)
 	return acquire_plain(t, slot, mode, 0);
 }
 
-static __attribute__((noinline)) int acquire_until(pawl_table *t, uint64_t lock, int mode,
-						   uint64_t deadline_ns, const void *site)
-{
-	int rc = call_check_lock(t, lock, mode);
-
-	return rc == PAWL_SUCCESS ? acquire_either(t, lock, mode, deadline_ns, false, site) : rc;
-}
-
 int pawl_private_acquire(pawl_table *t, uint64_t lock, int mode, uint64_t deadline_ns)
 {
 	struct lock_slot *slot;
 
 	if (!t->plain || t->clients.can_fail)
-		return acquire_until(t, lock, mode, deadline_ns, OBSERVE_SITE());
+		return acquire_checked(t, lock, mode, deadline_ns, OBSERVE_SITE());
 	slot = slots_claim_only(&t->clients, lock);
 	if (__builtin_expect(!slot, 0))
-		return acquire_until(t, lock, mode, deadline_ns, OBSERVE_SITE());
+		return acquire_checked(t, lock, mode, deadline_ns, OBSERVE_SITE());
 	return acquire_plain(t, slot, mode, deadline_ns);
 }
 

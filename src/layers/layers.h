@@ -67,9 +67,6 @@ struct layer_locks {
 	struct layer_table *in;
 };
 
-/* Whether PAWL_LOCK leaves the locks to the runtime. */
-bool layer_is_native(void);
-
 /*
  * Take count locks at each process of comm. Collective: all processes take and give the locks over
  * a group of processes in the same order, one thread of each, so that they choose the same ones

@@ -48,7 +48,8 @@ static const char *kind_asked(void)
 	return kind && kind[0] ? kind : "auto";
 }
 
-bool layer_is_native(void)
+/* Whether PAWL_LOCK leaves the locks to the runtime. */
+static bool is_native(void)
 {
 	return strcmp(kind_asked(), "native") == 0;
 }
@@ -270,7 +271,7 @@ static bool take_new(const struct layer *l, MPI_Comm comm, uint64_t count, uint6
 		mistake = true;
 		snprintf(why, sizeof why,
 			 "PAWL_LOCK, or the number of locks, differs between processes");
-	} else if (layer_is_native()) {
+	} else if (is_native()) {
 		return false;
 	} else if (!check_kind(kind, why, sizeof why)) {
 		mistake = true;

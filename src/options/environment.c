@@ -55,7 +55,8 @@ static const char strict[] = "STRICT";
 /* Defined only if a layer is in this process. */
 #pragma weak pawl_private_layer
 
-const char *environment_name(const char *option, char *text, size_t len)
+/* The name of an option's variable, PAWL_NAME. Returns text. */
+static const char *variable_name(const char *option, char *text, size_t len)
 {
 	size_t used = (size_t)snprintf(text, len, "%s", prefix);
 
@@ -73,7 +74,7 @@ static const char *variable_of(const char *option, const char *table,
 	char both[OPTIONS_VARIABLE_BYTES];
 
 	snprintf(both, sizeof both, "%s_%s", option, table);
-	return environment_name(both, text, OPTIONS_VARIABLE_BYTES);
+	return variable_name(both, text, OPTIONS_VARIABLE_BYTES);
 }
 
 static const char *value_of(const char *variable)
@@ -91,7 +92,7 @@ const char *options_kind(const char *asked, const char *name, char variable[OPTI
 	if (none && *name)
 		kind = value_of(variable_of(of_kind, name, variable));
 	if (none && !kind)
-		kind = value_of(environment_name(of_kind, variable, OPTIONS_VARIABLE_BYTES));
+		kind = value_of(variable_name(of_kind, variable, OPTIONS_VARIABLE_BYTES));
 	if (!kind)
 		variable[0] = '\0';
 	return kind ? kind : asked;
@@ -120,7 +121,7 @@ static bool is_created(const char *name, size_t len)
 static void note_created(const char *table)
 {
 	char text[OPTIONS_VARIABLE_BYTES];
-	const char *name = environment_name(table, text, sizeof text) + PREFIX;
+	const char *name = variable_name(table, text, sizeof text) + PREFIX;
 
 	pthread_mutex_lock(&created.mutex);
 	if (!is_created(name, strlen(name))) {
@@ -137,7 +138,7 @@ static void note_created(const char *table)
 static bool is_strict(void)
 {
 	char name[32];
-	const char *value = getenv(environment_name(strict, name, sizeof name));
+	const char *value = getenv(variable_name(strict, name, sizeof name));
 
 	return value && value[0] && strcmp(value, "0") != 0;
 }
@@ -163,7 +164,7 @@ static size_t before_table(const char *option, const char *name, size_t len)
 
 	if (len <= n + 1 || name[n] != '_')
 		return 0;
-	environment_name(option, known, sizeof known);
+	variable_name(option, known, sizeof known);
 	return strncmp(known + PREFIX, name, n) == 0 ? n + 1 : 0;
 }
 
@@ -201,7 +202,7 @@ static bool is_option(const char *name, size_t len)
 	char known[64];
 
 	for (int i = 0; (s = option_spec_get(i)); i++)
-		if (is_one(environment_name(s->is.name, known, sizeof known) + PREFIX, name, len))
+		if (is_one(variable_name(s->is.name, known, sizeof known) + PREFIX, name, len))
 			return true;
 	return false;
 }
@@ -233,7 +234,7 @@ static const char *resembles(const char *name, size_t len, char *text, size_t ro
 	if (!near.best)
 		return NULL;
 	snprintf(best, sizeof best, "%.*s", (int)near.best_len, near.best);
-	environment_name(best, text, room);
+	variable_name(best, text, room);
 	if (table_of(name, len) != OF_NO_TABLE &&
 	    table_of(text + PREFIX, strlen(text + PREFIX)) == OF_NO_TABLE)
 		return NULL;
@@ -302,7 +303,7 @@ int options_environment(struct options *o, const struct lock_protocol *p)
 	rc = is_strict() ? check_names() : PAWL_SUCCESS;
 	for (int i = 0; rc == PAWL_SUCCESS && (s = option_spec_of(p, i)); i++) {
 		char name[64];
-		const char *value = getenv(environment_name(s->is.name, name, sizeof name));
+		const char *value = getenv(variable_name(s->is.name, name, sizeof name));
 
 		if (value)
 			rc = option_value_set(o, s, value);
@@ -376,7 +377,7 @@ static void warn_of_others(FILE *out, const struct lock_protocol *p)
 	for (int i = 0; (s = option_spec_get(i)); i++) {
 		uint64_t bit = UINT64_C(1) << i;
 
-		if (!getenv(environment_name(s->is.name, name, sizeof name)) ||
+		if (!getenv(variable_name(s->is.name, name, sizeof name)) ||
 		    option_spec_find(p, s->is.name) || (atomic_fetch_or(&said, bit) & bit))
 			continue;
 		option_kinds(s->is.name, kinds, sizeof kinds);

@@ -28,7 +28,5 @@ int64_t option_value_number(const struct options *o, const struct option_spec *s
 void environment_warn(FILE *out);
 /* options.c: the report of options_warn() about an info. */
 void options_warn_info(FILE *out, MPI_Info info);
-/* The name of an option's variable, PAWL_NAME. Returns text. */
-const char *environment_name(const char *option, char *text, size_t len);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int topo_label_compare(const void *a, const void *b)
+/* For qsort(). */
+static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(((const struct topo_label *)a)->text, ((const struct topo_label *)b)->text);
 }
@@ -15,9 +16,9 @@ void topo_number_labels(struct topo_label *labels, int n, int (*ids)[TOPO_MAX_GR
 {
 	int id = 0;
 
-	qsort(labels, (size_t)n, sizeof(*labels), topo_label_compare);
+	qsort(labels, (size_t)n, sizeof(*labels), compare_texts);
 	for (int i = 0; i < n; i++) {
-		if (i > 0 && topo_label_compare(&labels[i - 1], &labels[i]) != 0)
+		if (i > 0 && compare_texts(&labels[i - 1], &labels[i]) != 0)
 			id++;
 		ids[labels[i].host][level] = id;
 	}
@@ -47,9 +48,9 @@ static int addresses_hold(struct topo_label *labels, const struct topo_host *hos
 			return 0;
 		labels[h] = (struct topo_label){hosts[h].addr, h};
 	}
-	qsort(labels, (size_t)n, sizeof(*labels), topo_label_compare);
+	qsort(labels, (size_t)n, sizeof(*labels), compare_texts);
 	for (int h = 1; h < n; h++) {
-		if (topo_label_compare(&labels[h - 1], &labels[h]) == 0)
+		if (compare_texts(&labels[h - 1], &labels[h]) == 0)
 			return 0;
 	}
 	return 1;

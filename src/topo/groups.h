@@ -43,7 +43,5 @@ struct topo_label {
 
 /* Number the labels of one level: equal texts get equal numbers. Sorts the labels. */
 void topo_number_labels(struct topo_label *labels, int n, int (*ids)[TOPO_MAX_GROUPS], int level);
-/* Compare the texts of two labels, for qsort(). */
-int topo_label_compare(const void *a, const void *b);
 
 #endif
