@@ -74,6 +74,10 @@
  * and 8.8 million (from its Table 4), and 1.9 reads for each where the paper has 7.9. Where clients
  * die it is ahead of shiftlock from 1e-4 on, as in the paper's Figure 13.
  *
+ * "dslr-printed" is the same lock with the pauses of the papers: a fixed time for each client
+ * ahead, also for the one that is next, 1862 ns as in ShiftLock's artefact (more after 0.1 ms in
+ * which no client proceeds).
+ *
  * Different from the paper: counters of 13 bits that wrap around, instead of 16 bits that are reset
  * by the client that draws ticket 2^15, because the paper's reset leaves no trace in the word; ERA,
  * BEAT and the release by compare-and-swap, (C) and (D), are Pawl's. A try-acquire is a get and a
@@ -87,7 +91,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8 };
+enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8, PRINTED_PAUSE_NS = 1862 };
 
 struct dslr_options {
 	struct lock_backoff backoff; /* min: for each client ahead, before a poll; max: in total */
@@ -117,12 +121,24 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	return bakery_layout(s, s->block, err, errlen);
 }
 
+/* dslr-printed does not have these options, which are never 0. */
+static bool is_printed(const struct lock_setup *s)
+{
+	return options_of(s)->backoff.max == 0;
+}
+
 static void describe(const struct lock_setup *s, char *text, size_t len)
 {
-	snprintf(text, len,
-		 "lease %lld us, backoff at first %lld ns for each client ahead, at most %lld ns",
-		 (long long)options_of(s)->lease_us, (long long)options_of(s)->backoff.min,
-		 (long long)options_of(s)->backoff.max);
+	if (is_printed(s))
+		snprintf(text, len, "lease %lld us, %d ns for each client ahead",
+			 (long long)options_of(s)->lease_us, PRINTED_PAUSE_NS);
+	else
+		snprintf(
+		    text, len,
+		    "lease %lld us, backoff at first %lld ns for each client ahead, at most %lld"
+		    " ns",
+		    (long long)options_of(s)->lease_us, (long long)options_of(s)->backoff.min,
+		    (long long)options_of(s)->backoff.max);
 }
 
 RMA_INLINE struct rma_word lock_word(const struct lock_setup *s, struct lock_slot *slot)
@@ -183,8 +199,10 @@ static bool confirm(const struct lock_setup *s, struct lock_slot *slot, struct r
 static void back_off(const struct lock_setup *s, struct lock_slot *slot, struct rma_pause *p,
 		     uint64_t ahead, uint64_t trip, uint64_t still)
 {
-	uint64_t lease = lease_of(s),
-		 ns = bakery_pause_ns(&options_of(s)->backoff, ahead, trip, still);
+	uint64_t lease = lease_of(s), ns = ahead * slow_pause_ns(PRINTED_PAUSE_NS, still);
+
+	if (!is_printed(s))
+		ns = bakery_pause_ns(&options_of(s)->backoff, ahead, trip, still);
 
 	if (lease && ns > lease / 8)
 		ns = lease / 8;
@@ -358,22 +376,41 @@ static const struct option_spec options[] = {
     LOCK_OPTIONS_END,
 };
 
+static const struct option_spec options_printed[] = {
+    LOCK_LEASE(struct dslr_options, lease_us, "0 (off)"),
+    LOCK_OPTIONS_END,
+};
+
+static const struct lock_recovery_calls recovery = {.abandon = abandon, .unchecked_release = true};
+static const struct lock_check_calls check = {.overtakes = overtakes, .idle = idle, .age = age};
+
+#define CALLS                                                                                   \
+	.layout = layout, .describe = describe, .acquire = acquire, .try_acquire = try_acquire, \
+	.release = release, .settled = lock_is_answered, .posts_unmarked = true,                \
+	.recover = &recovery, .check = &check
+
+#define CAPABILITIES (PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS)
+
 const struct lock_protocol lock_dslr = {
     .kind =
 	{
 	    .name = "dslr",
 	    .summary = "baseline: a reader-writer bakery, tickets by fetch-and-add",
 	    .reference = "SIGMOD'18 (DSLR); FAST'25 (ShiftLock), section 4",
-	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
+	    .capabilities = CAPABILITIES,
 	},
     .options = options,
-    .layout = layout,
-    .describe = describe,
-    .acquire = acquire,
-    .try_acquire = try_acquire,
-    .release = release,
-    .settled = lock_is_answered,
-    .posts_unmarked = true,
-    .recover = &(const struct lock_recovery_calls){.abandon = abandon, .unchecked_release = true},
-    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
+    CALLS,
+};
+
+const struct lock_protocol lock_dslr_printed = {
+    .kind =
+	{
+	    .name = "dslr-printed",
+	    .summary = "baseline: dslr with its papers' pauses, a fixed time for each client ahead",
+	    .reference = "ShiftLock's baseline as published (FAST'25, section 4)",
+	    .capabilities = CAPABILITIES,
+	},
+    .options = options_printed,
+    CALLS,
 };

@@ -10,7 +10,11 @@
 	KIND(lock_fompi_spin)   \
 	KIND(lock_fompi_rw)     \
 	KIND(lock_dslr)         \
+	KIND(lock_dslr_printed) \
+	KIND(lock_rma_rw_entry) \
+	KIND(lock_mcs_counted)  \
 	KIND(lock_rdma_mcs)     \
+	KIND(lock_mcs_printed)  \
 	KIND(lock_rdma_spin)    \
 	KIND(lock_drtm)         \
 	KIND(lock_farlock)      \

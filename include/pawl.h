@@ -218,10 +218,10 @@ enum {
  * segments, segment_units): see pawl(3).
  *
  * Cost: one window in memory that the node shares. If comm spans several nodes, or if the kind
- * always uses the network (rdma-mcs, rdma-spin): also a window over all ranks; or with UCX a
- * thread, two UCX workers, and a connection to each rank that is used. The tables of comm share a
- * duplicate of it, for the collective calls on them: threads must not create or free two of them at
- * a time.
+ * always uses the network (rdma-mcs, mcs-printed, rdma-spin): also a window over all ranks; or with
+ * UCX a thread, two UCX workers, and a connection to each rank that is used. The tables of comm
+ * share a duplicate of it, for the collective calls on them: threads must not create or free two of
+ * them at a time.
  */
 int pawl_table_create(MPI_Comm comm, const char *kind, uint64_t n, MPI_Info info,
 		      pawl_table **table);

@@ -73,6 +73,9 @@ struct lock_backoff {
 #define LOCK_RECOVERIES(structure, field, preset)                        \
 	LOCK_NUMBER(structure, field, "recoveries", 1, 16777216, preset, \
 		    "recoveries from failures for which each home has memory")
+#define LOCK_READERS_TURN(structure, field)                         \
+	LOCK_NUMBER(structure, field, "t_r", 1, 2147483647, "1024", \
+		    "readers that a counter admits before a waiting writer closes it")
 #define LOCK_TURN(structure, field, preset)                      \
 	LOCK_NUMBER(structure, field, "t_w", 0, 1048576, preset, \
 		    "writers in a row before waiting readers get a turn")

@@ -179,7 +179,7 @@ static void exactly_at_home(const char *kind, struct pawl_stats acquire, struct 
 	       (int)both.atomics[0], (int)both.flushes[0]);
 }
 
-/* rdma-mcs and rdma-spin use the network even there. */
+/* rdma-mcs, mcs-printed and rdma-spin use the network even there. */
 static void at_home(void)
 {
 	exactly_at_home("alock", (struct pawl_stats){.atomics = {1, 0}, .gets = {1, 0}},
@@ -188,6 +188,8 @@ static void at_home(void)
 			(struct pawl_stats){.atomics = {2, 0}, .gets = {4, 0}, .puts = {1, 0}},
 			(struct pawl_stats){.atomics = {2, 0}, .gets = {5, 0}, .puts = {2, 0}});
 	exactly_at_home("rdma-mcs", (struct pawl_stats){.atomics = {1, 0}, .flushes = {1, 0}},
+			(struct pawl_stats){.atomics = {2, 0}, .flushes = {2, 0}});
+	exactly_at_home("mcs-printed", (struct pawl_stats){.atomics = {1, 0}, .flushes = {1, 0}},
 			(struct pawl_stats){.atomics = {2, 0}, .flushes = {2, 0}});
 	exactly_at_home("rdma-spin", (struct pawl_stats){.atomics = {1, 0}, .flushes = {1, 0}},
 			(struct pawl_stats){.atomics = {2, 0}, .flushes = {2, 0}});
@@ -241,7 +243,13 @@ static const struct row {
     {"fompi-rw", PAWL_SHARED, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 1, 1}}},
     {"dslr", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 0, 0}}},
     {"dslr", PAWL_SHARED, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 0, 0}}},
+    {"dslr-printed", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 0, 0}}},
+    {"dslr-printed", PAWL_SHARED, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 0, 0}}},
+    {"rma-rw-entry", PAWL_EXCLUSIVE, {2, 2, 0, {4, 4, 4}}, {2, 1, 0, {3, 3, 3}}},
+    {"rma-rw-entry", PAWL_SHARED, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 1, 1}}},
+    {"mcs-counted", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {2, 0, 0, {1, 1, 1}}},
     {"rdma-mcs", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 1, 1}}},
+    {"mcs-printed", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 1, 1}}},
     {"rdma-spin", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 1, 1}}},
     {"drtm", PAWL_EXCLUSIVE, {1, 0, 0, {1, 1, 1}}, {1, 0, 0, {1, 1, 1}}},
     {"drtm", PAWL_SHARED, {1, 0, 0, {1, 1, 1}}, {0, 0, 0, {0, 0, 0}}},

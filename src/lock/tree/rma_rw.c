@@ -236,8 +236,7 @@ static const struct option_spec options[] = {
     QUEUE_TREE_OPTION(struct rma_rw_options, tree.t_l),
     LOCK_NUMBER(struct rma_rw_options, t_dc, "t_dc", 0, 1048576, "0 (those of a node)",
 		"ranks that share a counter of readers"),
-    LOCK_NUMBER(struct rma_rw_options, t_r, "t_r", 1, 2147483647, "1024",
-		"readers that a counter admits before a waiting writer closes it"),
+    LOCK_READERS_TURN(struct rma_rw_options, t_r),
     LOCK_TURN(struct rma_rw_options, t_w, "0 (product of t_l + 1)"),
     LOCK_OPTIONS_END,
 };
