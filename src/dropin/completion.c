@@ -32,18 +32,18 @@ enum {
 };
 
 /* For each rank of the pool. */
-struct question {
+struct probe {
 	int rank;            /* among those of this node; MPI_UNDEFINED: not to be asked */
 	char answer;         /* where its byte goes */
 	bool waits;          /* the request has not been answered */
-	MPI_Request request; /* of the last question */
+	MPI_Request request; /* of the last probe */
 };
 
-struct asking {
+struct prober {
 	MPI_Win win; /* of the ranks of this node */
 	char byte;   /* the memory of that window */
 	pthread_mutex_t mutex;
-	struct question to[];
+	struct probe to[];
 };
 
 void dropin_drive(const struct window *w)
@@ -55,9 +55,9 @@ void dropin_drive(const struct window *w)
 
 /* ------------------------------------------------------------- the window */
 
-static struct asking *asking_new(const struct pool *p, MPI_Comm node)
+static struct prober *prober_new(const struct pool *p, MPI_Comm node)
 {
-	struct asking *a = calloc(1, sizeof *a + (size_t)p->size * sizeof a->to[0]);
+	struct prober *a = calloc(1, sizeof *a + (size_t)p->size * sizeof a->to[0]);
 	int n, *ranks = ranks_in(p->comm, node, &n);
 
 	if (!a || !ranks) {
@@ -66,7 +66,7 @@ static struct asking *asking_new(const struct pool *p, MPI_Comm node)
 		return NULL;
 	}
 	for (int r = 0; r < p->size; r++)
-		a->to[r] = (struct question){
+		a->to[r] = (struct probe){
 		    .rank = r == p->rank ? MPI_UNDEFINED : ranks[r],
 		    .request = MPI_REQUEST_NULL,
 		};
@@ -76,9 +76,9 @@ static struct asking *asking_new(const struct pool *p, MPI_Comm node)
 }
 
 /* The ranks of a node ask each other if they all can. */
-static struct asking *asking_among(const struct pool *p, MPI_Comm node)
+static struct prober *prober_among(const struct pool *p, MPI_Comm node)
 {
-	struct asking *a = p->crowded ? asking_new(p, node) : NULL;
+	struct prober *a = p->crowded ? prober_new(p, node) : NULL;
 	bool made;
 
 	if (!all_agree(node, a != NULL)) {
@@ -108,13 +108,13 @@ void completion_begin(struct pool *p)
 	if (!all_agree(p->comm, PMPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0,
 						     MPI_INFO_NULL, &node) == MPI_SUCCESS))
 		return;
-	p->asking = asking_among(p, node);
+	p->prober = prober_among(p, node);
 	PMPI_Comm_free(&node);
 }
 
 void completion_end(struct pool *p)
 {
-	struct asking *a = p->asking;
+	struct prober *a = p->prober;
 
 	if (!a)
 		return;
@@ -126,9 +126,9 @@ void completion_end(struct pool *p)
 	free(a);
 }
 
-/* ---------------------------------------------------------------- asking */
+/* --------------------------------------------------------------- probing */
 
-static bool is_answered(struct question *q)
+static bool is_answered(struct probe *q)
 {
 	int done;
 
@@ -138,7 +138,7 @@ static bool is_answered(struct question *q)
 }
 
 /* Ask a target that is to be asked and owes no answer. */
-static bool ask(const struct asking *a, struct question *q)
+static bool ask(const struct prober *a, struct probe *q)
 {
 	if (q->rank == MPI_UNDEFINED || !is_answered(q))
 		return false;
@@ -148,9 +148,9 @@ static bool ask(const struct asking *a, struct question *q)
 }
 
 /* Ask the targets from first to last, and wait for their answers. False: none was to be asked. */
-static bool await_answers(struct asking *a, int first, int last)
+static bool await_answers(struct prober *a, int first, int last)
 {
-	struct question *to[MOST_ASKED];
+	struct probe *to[MOST_ASKED];
 	const uint64_t end = report_now() + PATIENT_NS;
 	bool some, waited = false;
 	int n = 0;
@@ -183,9 +183,9 @@ void completion_expect(struct window *w, int first, int last)
 	if (asks == ASK_NEXT || first < 0 || last >= w->size ||
 	    (first == p->rank && last == p->rank))
 		return;
-	if (p->asking && pthread_mutex_trylock(&p->asking->mutex) == 0) {
-		asked = await_answers(p->asking, first, last);
-		pthread_mutex_unlock(&p->asking->mutex);
+	if (p->prober && pthread_mutex_trylock(&p->prober->mutex) == 0) {
+		asked = await_answers(p->prober, first, last);
+		pthread_mutex_unlock(&p->prober->mutex);
 	}
 	/* Send the operations, then yield to the target. */
 	for (int i = 0; !asked && i < TURNS; i++) {

@@ -49,7 +49,7 @@ struct waits {
  * time, since accumulates were last, which need no target. */
 enum asks { ASK_NEVER, ASK, ASK_NEXT };
 
-struct asking;
+struct prober;
 struct atomics;
 struct pool;
 struct ranges;
@@ -381,7 +381,7 @@ struct pool {
 	bool is_leaving;       /* no thread takes an id */
 	int choosers;          /* threads that are choosing an id */
 	uint64_t used;         /* bit set of ids in use by this process */
-	struct asking *asking; /* NULL: no target is asked (completion.c) */
+	struct prober *prober; /* NULL: no target is asked (completion.c) */
 	struct pool *next;
 };
 

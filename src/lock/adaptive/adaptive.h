@@ -56,26 +56,26 @@ struct adaptive_slot {
 	_Atomic(int64_t) *w;   /* W of lock number last - 1, if the process has it mapped */
 	uint64_t last;         /* 1 + the lock for which w and queue were found; 0: w is NULL */
 	struct rma_word queue; /* the tail of the queue, from which it finds W */
-	uint64_t had;          /* 1 + the lock that it had last after it had not been free, */
-	uint64_t had_at;       /* when it had that lock, */
-	uint32_t had_then;     /* and slot->acquires then */
+	uint64_t had;          /* 1 + the lock that it had last after it had not been free */
+	uint64_t had_at;       /* when it had that lock */
+	uint32_t had_then;     /* slot->acquires when it had that lock */
 	uint64_t looked;     /* when it saw last that others queue; 0: they do not, or a new turn */
 	uint64_t turn;       /* for how long it has run while others queue */
 	int64_t behind;      /* the next client of its node, if it has inherited its place, or 0; or
 			      * PLACE_OWN (packages.c) */
-	uint64_t left;       /* 1 + the lock that it released then, until it acquires one again; */
-	uint64_t left_at;    /* and when it did */
-	uint16_t shares;     /* of the acquires that look (turns.c), */
-	uint16_t exclusives; /* so many were shared, and exclusive */
-	int16_t long_waits;  /* so many waits are to be patient: hand-overs were slow */
+	uint64_t left;       /* 1 + the lock that it released last, until it acquires one again */
+	uint64_t left_at;    /* when it released that lock */
+	uint16_t shares;     /* shared acquires of those that look (turns.c) */
+	uint16_t exclusives; /* exclusive acquires of those that look */
+	int16_t long_waits;  /* waits that are to be patient, because hand-overs were slow */
 	bool excluded;       /* as a sharer, when it counted itself last (S1) */
 	bool is_absent : 1;  /* it did not come back soon when this was last measured (direct.c) */
-	bool is_quick : 1;   /* it acquired again and again at once (runs.c), */
-	bool times : 1;      /* and the next look measures the time since this acquire (turns.c) */
-	bool in_package : 1; /* it is in the queue of its package, */
-	uint8_t streak;      /* by which so many have had W one after the other */
+	bool is_quick : 1;   /* it acquired again and again at once (runs.c) */
+	bool times : 1;      /* the next look measures the time since this acquire (turns.c) */
+	bool in_package : 1; /* it is in the queue of its package */
+	uint8_t streak;      /* clients of that queue that have had W one after the other */
 	uint8_t place;       /* an enum adaptive_place, from an acquire to its release */
-	uint8_t handed;      /* so many hand-overs since W was looked at */
+	uint8_t handed;      /* hand-overs since W was looked at */
 	uint8_t skip_direct; /* acquires until it hands W over directly again (direct.c) */
 	uint8_t look_at;     /* which acquires look at its turn, by their number (turns.c) */
 };
