@@ -8,12 +8,6 @@
 
 #include "tables.h"
 
-static void expect_message(const char *word)
-{
-	expect(strstr(pawl_error_message(), word), "the message lacks \"%s\": %s", word,
-	       pawl_error_message());
-}
-
 /* ---------------------------------------------------------------- options */
 
 struct mistake {

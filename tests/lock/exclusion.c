@@ -23,14 +23,6 @@ pawl_table *table;
 uint64_t locks;
 uint64_t seed;
 
-int home_of(uint64_t lock)
-{
-	int rank = -1;
-
-	expect_code(pawl_table_home(table, lock, &rank), PAWL_SUCCESS, "pawl_table_home");
-	return rank;
-}
-
 bool can(unsigned capability)
 {
 	return (kind->capabilities & capability) != 0;
@@ -51,9 +43,9 @@ void inside(uint64_t lock, int mode)
 	bool slowly = random_below(&seed, 8) == 0;
 
 	if (mode == PAWL_EXCLUSIVE)
-		payload_write(lock, home_of(lock), slowly);
+		payload_write(lock, table_home(table, lock), slowly);
 	else
-		payload_read(lock, home_of(lock), slowly);
+		payload_read(lock, table_home(table, lock), slowly);
 }
 
 void inside_and_release(uint64_t lock, int mode)
@@ -63,11 +55,11 @@ void inside_and_release(uint64_t lock, int mode)
 	int rc;
 
 	if (mode == PAWL_EXCLUSIVE) {
-		payload_write(lock, home_of(lock), slowly);
+		payload_write(lock, table_home(table, lock), slowly);
 		release(lock);
 		return;
 	}
-	payload_see(lock, home_of(lock), slowly, &seen);
+	payload_see(lock, table_home(table, lock), slowly, &seen);
 	rc = pawl_lock_release(table, lock);
 	/* Values read without the lock are not checked. */
 	if (rc == PAWL_ERR_LEASE_LOST && readers_expire(kind))
@@ -89,7 +81,7 @@ void expect_total(int64_t written)
 	MPI_Reduce(&written, &wanted, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (tap_rank == 0)
 		for (uint64_t l = 0; l < locks; l++)
-			found += payload_count(l, home_of(l));
+			found += payload_count(l, table_home(table, l));
 	if (tap_verbose)
 		note("%lld changes", (long long)wanted);
 	expect(tap_rank != 0 || found == wanted, "violation: %lld changes made, %lld found",
@@ -207,7 +199,7 @@ static void held_for_long(void)
 
 	for (int mode = PAWL_EXCLUSIVE;
 	     mode <= (can(PAWL_CAP_SHARED) ? PAWL_SHARED : PAWL_EXCLUSIVE); mode++) {
-		int mine = tap_rank == 0 ? mode : PAWL_EXCLUSIVE, home = home_of(1);
+		int mine = tap_rank == 0 ? mode : PAWL_EXCLUSIVE, home = table_home(table, 1);
 		int64_t before = 0, mine_before = written;
 
 		if (tap_rank == 0) {

@@ -11,7 +11,6 @@ extern pawl_table *table;
 extern uint64_t locks; /* of the table */
 extern uint64_t seed;
 
-int home_of(uint64_t lock);
 bool can(unsigned capability);
 /* Acquire and release, which must succeed. */
 void acquire(uint64_t lock, int mode);

@@ -15,7 +15,7 @@ void change_contended(void)
 		acquire(1, writer ? PAWL_EXCLUSIVE : PAWL_SHARED);
 		inside(1, writer ? PAWL_EXCLUSIVE : PAWL_SHARED);
 		written += writer;
-		before = payload_count(1, home_of(1));
+		before = payload_count(1, table_home(table, 1));
 		if (writer)
 			rc = pawl_lock_downgrade(table, 1);
 		else if (random_below(&seed, 2))
@@ -25,7 +25,8 @@ void change_contended(void)
 		expect(rc == PAWL_SUCCESS ||
 			   (!writer && (rc == PAWL_ERR_BUSY || rc == PAWL_ERR_TIMEOUT)),
 		       "change of mode: %s", pawl_error_message());
-		expect(payload_count(1, home_of(1)) == before, "violation: a writer was in");
+		expect(payload_count(1, table_home(table, 1)) == before,
+		       "violation: a writer was in");
 		if (!writer && rc == PAWL_SUCCESS) {
 			inside(1, PAWL_EXCLUSIVE);
 			written++;

@@ -7,12 +7,12 @@ enum { FIRST_PART = 2, PARTS = 3 };
 
 static void write_part(uint64_t part)
 {
-	payload_write(part, home_of(part), random_below(&seed, 8) == 0);
+	payload_write(part, table_home(table, part), random_below(&seed, 8) == 0);
 }
 
 static void read_part(uint64_t part)
 {
-	payload_read(part, home_of(part), random_below(&seed, 8) == 0);
+	payload_read(part, table_home(table, part), random_below(&seed, 8) == 0);
 }
 
 /* The whole with intent, then one part; both ways to acquire and both to release. */

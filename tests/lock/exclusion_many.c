@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The exclusion test: several locks by one call. */
-#include <string.h>
-
 #include "exclusion.h"
 
 enum { MOST = 3, AWAIT_MS = 20 };
-
-static void expect_message(const char *words)
-{
-	expect(strstr(pawl_error_message(), words), "the message lacks \"%s\": %s", words,
-	       pawl_error_message());
-}
 
 /* One to three different locks, in any order. */
 static size_t draw_locks(uint64_t *l)

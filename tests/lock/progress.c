@@ -8,7 +8,6 @@
  * progress=eager are. In any case: whether a rank sleeps while it waits for a lock of its own, with
  * progress=lazy, eager and far.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tables.h"
@@ -26,13 +25,6 @@ static const char *const kinds[] = {"d-mcs", "shiftlock", "alock"};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static double times[MOST_TIMES];
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void acquire_and_release(pawl_table *table)
 {
@@ -63,7 +55,7 @@ static struct figures home_sleeps(pawl_table *table, double seconds)
 		times[n++] = seconds_now() - before;
 	}
 	if (n > 0) {
-		qsort(times, (size_t)n, sizeof times[0], by_value);
+		sort_values(times, n);
 		mine.times = n;
 		mine.p99 = times[(n * 99 - 1) / 100];
 		mine.slowest = times[n - 1];

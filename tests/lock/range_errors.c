@@ -9,12 +9,6 @@
 
 #include "tables.h"
 
-static void expect_message(const char *word)
-{
-	expect(strstr(pawl_error_message(), word), "the message lacks \"%s\": %s", word,
-	       pawl_error_message());
-}
-
 static bool can(const struct pawl_kind *kind, uint64_t capability)
 {
 	return kind->capabilities & capability;

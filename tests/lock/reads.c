@@ -17,14 +17,6 @@ static pawl_table *table;
 static uint64_t seed;
 static int64_t written, valid, repeated;
 
-static int home_of(uint64_t lock)
-{
-	int rank = 0;
-
-	expect_code(pawl_table_home(table, lock, &rank), PAWL_SUCCESS, "home");
-	return rank;
-}
-
 static void release(uint64_t lock)
 {
 	expect_code(pawl_lock_release(table, lock), PAWL_SUCCESS, "release");
@@ -39,7 +31,7 @@ static void read_once(uint64_t lock)
 	for (;; repeated++) {
 		if (!expect_code(pawl_lock_read_begin(table, lock, &read), PAWL_SUCCESS, "begin"))
 			return;
-		payload_see(lock, home_of(lock), random_below(&seed, 100) == 0, &seen);
+		payload_see(lock, table_home(table, lock), random_below(&seed, 100) == 0, &seen);
 		rc = pawl_lock_read_validate(table, lock, &read);
 		if (rc != PAWL_ERR_BUSY)
 			break;
@@ -62,9 +54,9 @@ static void act(void)
 	expect_code(pawl_lock_acquire(table, lock, what ? PAWL_EXCLUSIVE : PAWL_SHARED),
 		    PAWL_SUCCESS, "acquire");
 	if (what)
-		payload_write(lock, home_of(lock), random_below(&seed, 100) == 0);
+		payload_write(lock, table_home(table, lock), random_below(&seed, 100) == 0);
 	else
-		payload_read(lock, home_of(lock), false);
+		payload_read(lock, table_home(table, lock), false);
 	written += what > 0;
 	release(lock);
 }
@@ -83,7 +75,7 @@ static void contend(void)
 	mine[1] = valid;
 	MPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 	for (uint64_t l = 0; l < LOCKS && tap_rank == 0; l++)
-		found += payload_count(l, home_of(l));
+		found += payload_count(l, table_home(table, l));
 	expect(tap_rank != 0 || found == all[0], "violation: %lld changes made, %lld found",
 	       (long long)all[0], (long long)found);
 	expect(all[1] > 0, "no read was valid");
@@ -123,7 +115,7 @@ static void overtaken(void)
 	meet();
 	if (tap_rank == 0) {
 		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
-		payload_write(0, home_of(0), false);
+		payload_write(0, table_home(table, 0), false);
 	}
 	meet();
 	if (tap_rank > 0) /* while it holds */
@@ -137,14 +129,14 @@ static void overtaken(void)
 	meet();
 	if (tap_rank == 0) {
 		expect_code(pawl_lock_acquire(table, 0, PAWL_EXCLUSIVE), PAWL_SUCCESS, "acquire");
-		payload_write(0, home_of(0), false);
+		payload_write(0, table_home(table, 0), false);
 		release(0);
 	}
 	meet();
 	if (tap_rank > 0) /* after its release */
 		expect_code(pawl_lock_read_validate(table, 0, &read), PAWL_ERR_BUSY, "validate");
 	meet();
-	payload_see(0, home_of(0), false, &seen);
+	payload_see(0, table_home(table, 0), false, &seen);
 	payload_reset();
 }
 

@@ -66,6 +66,20 @@ bool expect_code(int got, int wanted, const char *what)
 		      pawl_strerror(wanted), got ? pawl_error_message() : "");
 }
 
+bool expect_message(const char *words)
+{
+	return expect(strstr(pawl_error_message(), words), "the message lacks \"%s\": %s", words,
+		      pawl_error_message());
+}
+
+int table_home(const pawl_table *table, uint64_t lock)
+{
+	int rank = 0;
+
+	expect_code(pawl_table_home(table, lock, &rank), PAWL_SUCCESS, "home");
+	return rank;
+}
+
 bool has_got(int rc)
 {
 	return rc == PAWL_SUCCESS || rc == PAWL_RECOVERED;

@@ -36,6 +36,10 @@ bool tries_again(int rc, double began);
  * stayed in it. */
 bool readers_expire(const struct pawl_kind *kind);
 
+/* Whether the message of the last error has these words. */
+bool expect_message(const char *words);
+int table_home(const pawl_table *table, uint64_t lock);
+
 /* Make a table; NULL and a recorded failure if that does not work. Collective. */
 pawl_table *table_open(const char *kind, uint64_t n, const char *name, const char *value);
 pawl_table *table_open_homed(const char *kind, uint64_t n, pawl_home_fn *home);

@@ -312,6 +312,18 @@ void meet(void)
 		sleep_for(i < 100 ? 20e-6 : 200e-6);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void sort_values(double *values, int n)
+{
+	qsort(values, (size_t)n, sizeof values[0], by_value);
+}
+
 uint32_t random_below(uint64_t *state, uint32_t n)
 {
 	/* splitmix64 */

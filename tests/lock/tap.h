@@ -76,6 +76,8 @@ double cpu_seconds(void);
 /* Wait for that time, yielding the core but driving the MPI: a rank that
  * sleeps would delay operations on its memory, and so might hide errors. */
 void linger(double seconds);
+/* In ascending order. */
+void sort_values(double *values, int n);
 /* A small random number generator, one for each client. */
 uint32_t random_below(uint64_t *state, uint32_t n);
 

@@ -88,23 +88,15 @@ static bool acquire_somehow(uint64_t lock, int mode)
 	return expect_code(rc, PAWL_SUCCESS, "acquire");
 }
 
-static int home_of(uint64_t lock)
-{
-	int rank = -1;
-
-	expect_code(pawl_table_home(table, lock, &rank), PAWL_SUCCESS, "pawl_table_home");
-	return rank;
-}
-
 static void inside(uint64_t lock, int mode)
 {
 	bool slowly = random_below(&seed, 8) == 0;
 
 	if (mode != PAWL_EXCLUSIVE) {
-		payload_read(lock, home_of(lock), slowly);
+		payload_read(lock, table_home(table, lock), slowly);
 		return;
 	}
-	payload_write(lock, home_of(lock), slowly);
+	payload_write(lock, table_home(table, lock), slowly);
 	written++;
 }
 
@@ -157,7 +149,7 @@ static void contend(void)
 	mine[1] = over;
 	MPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 	for (uint64_t l = 0; l < SHARED_LOCKS && tap_rank == 0; l++)
-		found += payload_count(l, home_of(l));
+		found += payload_count(l, table_home(table, l));
 	expect(tap_rank != 0 || found == all[0], "violation: %lld changes made, %lld found",
 	       (long long)all[0], (long long)found);
 	expect(tap_size == 1 || all[1] >= tap_size - 1, "%lld deadlines passed", (long long)all[1]);

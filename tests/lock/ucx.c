@@ -29,16 +29,9 @@ enum { ATTEMPTS = 2, LEAST_SAMPLES = 50, MOST_SAMPLES = 20000, WAKE_UPS = 4, MOS
 static pawl_table *table;
 static double sample[MOST_SAMPLES], lateness[MOST_SAMPLES];
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double p99_of(double *of, int n)
 {
-	qsort(of, (size_t)n, sizeof of[0], by_value);
+	sort_values(of, n);
 	return n < LEAST_SAMPLES ? 1e9 : of[n * 99 / 100];
 }
 

@@ -159,7 +159,7 @@ static void expect_end(int rc, const pawl_table *t, bool may_fail, const char *w
 		return;
 	expect(may_fail && (rc == PAWL_ERR_CONNECT || rc == PAWL_ERR_WINDOW), "%s: %s",
 	       pawl_strerror(rc), pawl_error_message());
-	expect(strstr(pawl_error_message(), word), "no \"%s\" in: %s", word, pawl_error_message());
+	expect_message(word);
 }
 
 static void use(pawl_table *t)

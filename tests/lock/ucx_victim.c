@@ -167,16 +167,9 @@ static void work_until(const char *path)
 	expect(access(path, F_OK) == 0, "the outsider did not end");
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median(double *of, int n)
 {
-	qsort(of, (size_t)n, sizeof of[0], by_value);
+	sort_values(of, n);
 	return n ? of[n / 2] : 0;
 }
 
