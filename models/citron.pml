@@ -125,17 +125,7 @@ bit idle[NP];
 #define MOST_BELOW NP
 #endif
 
-#ifdef LIVE
-bit want, in;
-#define WANT if :: p == LIVE -> want = 1 :: else fi
-#define IN if :: p == LIVE -> d_step { want = 0; in = 1 } :: else fi
-#define OUT_OF if :: p == LIVE -> in = 0 :: else fi
-ltl live { [] (want -> <> in) }
-#else
-#define WANT skip
-#define IN skip
-#define OUT_OF skip
-#endif
+#include "live.inc"
 
 #define IS_LEAF(n) (n >= 3)
 #define PARENT(n) (n >= 3 -> (n - 1) / 2 : 0)

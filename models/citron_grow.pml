@@ -114,17 +114,7 @@ byte stripe[4];
 byte owned;                   /* ghost: units that are held */
 byte alive = NP + 1;          /* processes that will still ask */
 
-#ifdef LIVE
-bit want, in;
-#define WANT if :: p == LIVE -> want = 1 :: else fi
-#define IN if :: p == LIVE -> d_step { want = 0; in = 1 } :: else fi
-#define OUT_OF if :: p == LIVE -> in = 0 :: else fi
-ltl live { [] (want -> <> in) }
-#else
-#define WANT skip
-#define IN skip
-#define OUT_OF skip
-#endif
+#include "live.inc"
 
 /* w: the units */
 #define UNITS(w) (w == 0 -> 1 : (w == 1 -> 3 : (w == 2 || w == 8 -> 7 : (w == 3 -> 6 : (w == 4 -> 4 : \

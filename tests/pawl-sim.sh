@@ -325,7 +325,7 @@ by_file()
 		sim --machine=xc30-aries -o topology=node:3 --ranks=3 --active=1 --active-on=remote \
 			--lock=cas-spin --iterations=50 --platform="$tmp/$link.xml" --json
 	done | sed -n 's/.*"latency_ns":{"p50":\([0-9.]*\).*/\1/p' | {
-		# Two round trips, of 9 us more each way; quantiles are good to a 16th.
+		# Two round trips, of 9 us more each way; quantiles are good to a 64th.
 		read -r short && read -r long && echo "$short, $long" &&
 			awk "BEGIN { d = $long - $short; exit !(d > 33000 && d < 39000) }"
 	}
