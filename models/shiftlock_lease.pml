@@ -19,8 +19,8 @@
  * clients that are in at a block that is not dead there is at most one; no client enters at a dead
  * block, or loses the block while in, except process 0 when it was stopped meanwhile; the release
  * of a client sees DEAD if another entered meanwhile; a block dies once, and its replacements are newer
- * than it; WP of a living block is the number of clients that are counted there, whatever late ones
- * do elsewhere, and that of a dead block stays in its range; HEAD of a living block is taken before
+ * than it; WP of a living block is the number of clients that are counted there, and of those that a
+ * writer there owes, whatever late ones do elsewhere, and that of a dead block stays in its range; HEAD of a living block is taken before
  * it is written again, and a grant there finds its client waiting (asserts). No deadlock of the
  * living (awaits are blocking guards). At the end, if no process has died, the living block is
  * free. Three blocks are enough, and two are not (-DNB=2): one stop may cost two, the second for a
@@ -29,7 +29,8 @@
  * can make the next link late: a client that finds no spare gives up for good; the asserts hold,
  * and there is no deadlock.
  *
- * What it abstracts. Readers, turns and tries are left out. REL never has an old value again;
+ * What it abstracts. Readers, turns and tries are left out, except that a row of writers has MOST + 1
+ * at most: all but its last leave their count to the next one, by one put. REL never has an old value again;
  * instead there is, for each client, whether A (same), or REL (looked), has the value of its last
  * look. Numbers of queueings: a client that queues up once more makes everything old that is
  * written for its earlier queueings (in words, and in what others are about to write); words with a
@@ -41,9 +42,10 @@
  *
  * Rows of ./check, known-broken variants among them:
  *
- * | | safe long | pass | 3 writers, one of which stops or dies, and 3 blocks; others in at the living block only, and the release of a lost lock sees it | 2 568 858 |
- * | SLOW | safe long | pass | the others link themselves late, too; spares can run out | 4 483 213 |
- * | LIVE=1 | live3 long | pass | 3 writers, one of which stops or dies, and 3 blocks | 4 233 880 |
+ * | | safe long | pass | 3 writers, one of which stops or dies, and 3 blocks; others in at the living block only, and the release of a lost lock sees it | 4 190 800 |
+ * | SLOW | safe long | pass | the others link themselves late, too; spares can run out | 7 587 047 |
+ * | MOST=2 | safe long | pass | the same, with rows of three | 5 728 978 |
+ * | LIVE=1 | live3 long | pass | 3 writers, one of which stops or dies, and 3 blocks | 6 813 190 |
  * | NB=2 | safe | assert | one spare block | a third block is needed |
  * | BREAK_ERA | bfs | assert | K1 resets the words instead of leaving them | two holders: one was given up |
  * | BREAK_LOOK | bfs | assert | K1 is a put, not a compare-and-swap | a dead block dies again |
@@ -53,11 +55,17 @@
  * | BREAK_RETURN | bfs | assert | an acquire that met no other client, or has confirmed, returns without a look at the clock | in at a dead block |
  * | BREAK_TAG | bfs | assert | links and grants carry no number | two holders: a grant from a dead block |
  * | BREAK_DEAD | bfs | assert | a release does not look whether the block is dead | the release of a lost lock reports nothing |
+ * | BREAK_ROW | bfs | assert | a grant within a row is taken without a confirmation, though REL has not changed since the last look | in at a dead block |
+ * | BREAK_BLIND | bfs | assert | a hand-over within a row does not look whether the block is dead | the release of a lost lock reports nothing |
+ * | BREAK_SUM | bfs | assert | the last writer of a row subtracts itself only | WP counts writers that have left |
  * | BREAK_PATIENCE | bfs | deadlock | a releaser waits for a link for any time | |
  */
 #define NP 3
 #ifndef NB
 #define NB 3
+#endif
+#ifndef MOST
+#define MOST 1 /* what a writer owes; a row has one writer more */
 #endif
 
 /* the blocks */
@@ -77,6 +85,7 @@ bit STATUS[NP]; /* the grant; 0: none, or one for another queueing */
 /* what clients know, visible to all */
 byte blk[NP];            /* their block */
 byte pred[NP], succ[NP]; /* in the queue, about to be written to */
+byte owed[NP];           /* writers of the row that A still counts */
 bit looked[NP];          /* REL has the value of their last look */
 bit same[NP];            /* A has the value of the look before K1 */
 
@@ -86,8 +95,9 @@ bit same[NP];            /* A has the value of the look before K1 */
 #define WAITS 2
 #define GRANTED 3 /* and does not know yet that it has the lock */
 #define HOLDS 4
-#define HANDS 5 /* has subtracted itself, and has to find the next client */
-#define HEADS 6 /* has subtracted itself, and has to write HEAD */
+#define GIVES 5 /* has to put the grant that leaves its count to its receiver */
+#define HANDS 6 /* has subtracted itself, and has to find the next client */
+#define HEADS 7 /* has subtracted itself, and has to write HEAD */
 byte role[NP];
 bit lost[NB];      /* no client will grant the lock */
 bit headlost[NB];  /* no client will write HEAD */
@@ -112,7 +122,7 @@ ltl live { [] (want -> <> in) }
 #define AWAY(p) ((p) == 0 && (stopped || died))
 #define P0_AT(b) (AWAY(0) && blk[0] == b)
 #define STUCK(b) (lost[b] || \
-	(P0_AT(b) && (role[0] == GRANTED || role[0] == HOLDS || role[0] == HANDS)))
+	(P0_AT(b) && (role[0] == GRANTED || role[0] == HOLDS || role[0] == GIVES || role[0] == HANDS)))
 #ifdef BREAK_PATIENCE
 #define NO_LINK(b, p) false
 #define NO_HEAD(b) false
@@ -122,10 +132,10 @@ ltl live { [] (want -> <> in) }
 	(headlost[b] || DEAD[b] || (P0_AT(b) && (role[0] == LINKS || role[0] == HEADS))))
 #endif
 
-/* of process q at block b: is it counted in? */
-#define IS_IN(q, b) (blk[q] == b && role[q] >= LINKS && role[q] <= HOLDS)
-#define COUNTED(b) (IS_IN(0, b) + IS_IN(1, b) + IS_IN(2, b))
-#define CHECK_WP(b) assert(DEAD[b] -> WP[b] >= SOME - NP && WP[b] <= SOME + NP : WP[b] == COUNTED(b))
+/* what A of block b counts for process q: itself, and what it owes */
+#define COUNTS(q, b) (blk[q] == b && role[q] >= LINKS && role[q] <= GIVES -> 1 + owed[q] : 0)
+#define COUNTED(b) (COUNTS(0, b) + COUNTS(1, b) + COUNTS(2, b))
+#define CHECK_WP(b) assert(DEAD[b] -> WP[b] >= SOME - NP - MOST && WP[b] <= SOME + NP : WP[b] == COUNTED(b))
 
 /* A of block b changes, and REL with it */
 #define A_CHANGED(b) \
@@ -146,6 +156,8 @@ ltl live { [] (want -> <> in) }
 
 #ifdef BREAK_CONFIRM
 #define CONFIRMS(p) (p == 0 && late)
+#elif defined(BREAK_ROW)
+#define CONFIRMS(p) ((looked[p] && owed[p] == 0) || (p == 0 && late))
 #elif defined(BREAK_LATE)
 #define CONFIRMS(p) looked[p]
 #else
@@ -171,6 +183,16 @@ ltl live { [] (want -> <> in) }
 #define LEASE_LOST(b) false
 #else
 #define LEASE_LOST(b) DEAD[b]
+#endif
+#ifdef BREAK_BLIND
+#define SEEN_DEAD(b) false
+#else
+#define SEEN_DEAD(b) DEAD[b]
+#endif
+#ifdef BREAK_SUM
+#define OWES(p) 0
+#else
+#define OWES(p) owed[p]
 #endif
 
 /* A client that was not stopped has linked itself before any client queues up at a later block. */
@@ -235,7 +257,7 @@ inline declare_dead(p)
 
 /* This client leaves the queue: what was written to this queueing does not matter any more. */
 #define LEAVE_QUEUE(p) role[p] = OUT; looked[p] = 0; NEXT[p] = 0; STATUS[p] = 0; gone[p] = 0; \
-	succ[p] = 0; queued = 0; linked = 0; NOT_LATE(p)
+	succ[p] = 0; owed[p] = 0; queued = 0; linked = 0; NOT_LATE(p)
 
 /* From here on the client knows that it has the lock: it is in. */
 inline go_in(p)
@@ -256,11 +278,13 @@ inline go_in(p)
 	pc = R1
 }
 
-/* R2: old = fao(A, WP - 1, REL + 1); flush. linked: in the queue, and not the last of it */
+/* R2: old = fao(A, WP - 1 - owed, REL + 1 + owed); flush. linked: in the queue, and not the last of
+ * it; wp: without those that were owed */
 inline leave(p)
 {
-	wp = WP[blk[p]];
-	WP[blk[p]]--;
+	wp = WP[blk[p]] - owed[p];
+	WP[blk[p]] = WP[blk[p]] - 1 - OWES(p);
+	owed[p] = 0;
 	role[p] = (wp > 1 -> HANDS : (linked -> HEADS : OUT));
 	dead = LEASE_LOST(blk[p]);
 	assert(dead || !robbed[p]);
@@ -292,7 +316,8 @@ inline what_next(p)
 	dead = 0
 }
 
-inline grant(p)
+/* put(succ.STATUS, grant); what its receiver owes */
+inline grant(p, owes)
 {
 	i = OWNER(succ[p]);
 	if
@@ -305,12 +330,19 @@ inline grant(p)
 		STATUS[i] = 0
 	:: else ->
 		if
-		:: role[i] == WAITS && blk[i] == blk[p] -> role[i] = GRANTED
+		:: role[i] == WAITS && blk[i] == blk[p] -> role[i] = GRANTED; owed[i] = owes
 		:: else -> assert(DEAD[blk[p]])
 		fi;
 		STATUS[i] = 1
 	fi;
 	i = 0
+}
+
+/* R6: a = get(A); flush */
+inline look_after(p)
+{
+	assert(SEEN_DEAD(blk[p]) || !robbed[p]);
+	robbed[p] = 0
 }
 
 inline link(p)
@@ -345,7 +377,7 @@ byte i; /* of loops within a step */
 
 /* the step that comes next */
 mtype = { IDLE, W1, W2, UNDO, W4, W5, W6, K1, CONFIRM, R1, R2, R2_SUM, R2_TAIL, R3, R3_PUT,
-	  R4_LINK, R4_HEAD, R5, FIND, K2, K3 };
+	  R4_LINK, R4_HEAD, R5, R6, R6_GET, R6_PUT, FIND, K2, K3 };
 
 #define AT(step) (pc == step && !AWAY(_pid))
 
@@ -426,7 +458,21 @@ active [NP] proctype P()
 			:: else -> pc = W2
 			fi }
 	:: /* R1: succ = peek NEXT, if in the queue */
-		d_step { AT(R1) -> succ[_pid] = (queued -> NEXT[_pid] : 0); pc = R2 }
+		d_step { AT(R1) ->
+			succ[_pid] = (queued -> NEXT[_pid] : 0);
+			if
+			:: succ[_pid] != 0 && owed[_pid] < MOST ->
+				role[_pid] = GIVES;
+				lapsed = (lapsed && _pid != 0);
+				OUT_OF(_pid);
+				pc = R6
+			:: else -> pc = R2
+			fi }
+	:: /* R6: the put, and the look, in any order */
+		d_step { AT(R6) -> grant(_pid, owed[_pid] + 1); role[_pid] = OUT; owed[_pid] = 0; pc = R6_GET }
+	:: d_step { AT(R6_GET) -> look_after(_pid); LEAVE_QUEUE(_pid); pc = IDLE }
+	:: d_step { AT(R6) -> look_after(_pid); pc = R6_PUT }
+	:: d_step { AT(R6_PUT) -> grant(_pid, owed[_pid] + 1); LEAVE_QUEUE(_pid); pc = IDLE }
 	:: /* R2: the sum, and the swap of TAIL if no client is linked, in any order */
 		d_step { AT(R2) && (!queued || succ[_pid] != 0) -> leave(_pid); what_next(_pid) }
 	:: d_step { AT(R2) && queued && succ[_pid] == 0 -> leave_tail(_pid); pc = R2_SUM }
@@ -451,7 +497,7 @@ active [NP] proctype P()
 	:: d_step { AT(R4_HEAD) && NO_HEAD(blk[_pid]) ->
 			lost[blk[_pid]] = 1; LEAVE_QUEUE(_pid); pc = IDLE }
 	:: /* R5: put(succ.STATUS, grant); flush */
-		d_step { AT(R5) -> grant(_pid); LEAVE_QUEUE(_pid); pc = IDLE }
+		d_step { AT(R5) -> grant(_pid, 0); LEAVE_QUEUE(_pid); pc = IDLE }
 	:: /* replacement = get(REPLACEMENT); flush */
 		d_step { AT(FIND) -> replacement = REPLACEMENT[blk[_pid]]; pc = (replacement == 0 -> K2 : K3) }
 	:: /* K2: old = cas(REPLACEMENT, 0 -> spare); flush */

@@ -26,7 +26,8 @@
  * has no deadlines, gets the lock whenever it wants it.
  *
  * What it abstracts. The queue of writers is a list of two, and is entered in one step; its words, tags and late puts are those of shiftlock_lease.pml, and places that a
- * deadline leaves in it those of shiftlock.pml. A writer knows its successor, or not, by chance. REL counts
+ * deadline leaves in it those of shiftlock.pml. A releaser subtracts itself at each hand-over; rows,
+ * whose last writer does it for all, are those of shiftlock_lease.pml and shiftlock.pml. A writer knows its successor, or not, by chance. REL counts
  * modulo 4. What is done to the counts of a dead block is left out. A spare is taken in one step
  * with K2. An operation and its flush are one step; memory is sequentially consistent.
  *

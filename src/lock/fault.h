@@ -121,6 +121,12 @@ extern enum limits fault_limits;
 	X(shiftlock_link, "shiftlock", "waits without having flushed the link to the predecessor") \
 	X(shiftlock_era, "shiftlock", "resets the words of a lock in place after a failure") \
 	X(shiftlock_late, "shiftlock", "accepts a grant or a turn, however late it sees it") \
+	X(shiftlock_unmoved, "shiftlock", \
+	  "accepts a grant though it has not seen REL change since it queued up") \
+	X(shiftlock_rel, "shiftlock", \
+	  "a grant within a row has REL as it was before the releaser changed it") \
+	X(shiftlock_blind, "shiftlock", \
+	  "a hand-over within a row does not look whether the block is dead") \
 	X(shiftlock_number, "shiftlock", \
 	  "links and grants do not say for which queueing they are meant") \
 	X(shiftlock_told, "shiftlock", \

@@ -14,10 +14,12 @@
  * known, the readers that wait at that moment are let in, and no later ones; the next writer waits
  * for them. No client starves. Operations, uncontended: acquire 1 atomic, release 1 atomic, 1 round
  * trip each, for readers and writers alike. Contended: a writer 2 atomics and a put to queue up, a
- * put to hand over within a row (with a lease also 1 atomic before it), 1 atomic and a put at its
- * end (1 more atomic at either end of the queue); a reader 2 atomics, and
- * gets while it is blocked. At a deadline: 1 atomic to leave, and 2 puts for a writer that waits
- * for readers; a releaser takes 5 more operations for each place that was left.
+ * put to hand over within a row, 1 atomic and a put at its end (1 more atomic at either end of the
+ * queue); a reader 2 atomics, and gets while it is blocked. With a lease a hand-over within a row
+ * also has a get, beside the put, and a writer that queued up since REL changed last 1 more atomic,
+ * about once in as many hand-overs as writers wait. At a deadline: 1 atomic to leave, and 2 puts
+ * for a writer that waits for readers; a releaser takes 5 more operations for each place that was
+ * left.
  *
  * Ordering guarantees
  *   (A) The order of sums on A decides which clients may be in. A writer that finds WP 0 is the
@@ -51,7 +53,7 @@
  *     head has to be found (HEAD).
  *   - Algorithm 3 changes the entry at each release (line 20). Here, as in the paper's program, a
  *     hand-over within a row is one put, and the last writer of the row subtracts all. With a lease
- *     each writer changes A, because REL shows the others that the holders are alive.
+ *     a writer that has not seen REL change since it queued up changes REL itself, (J).
  *   - A releaser that knows no successor changes EPOCH, even if it turns out that there is one:
  *     readers then get an early turn.
  *   - Notifications are puts into the other client's queue node, not messages. They carry the
@@ -174,6 +176,8 @@ static int confirm(const struct lock_setup *s, struct lock_slot *slot)
 		if (old & A_DEAD)
 			return SHIFTLOCK_DEAD;
 	} while (!is_prompt(s, slot, before));
+	if (!FAULT(shiftlock_rel))
+		own_of(slot)->rel = a_rel_low(a_rel_after(old, 1));
 	return PAWL_SUCCESS;
 }
 
@@ -309,6 +313,7 @@ static RMA_SLOW_PATH int drain(const struct lock_setup *s, struct lock_slot *slo
 
 	if (FAULT(shiftlock_drain))
 		return PAWL_SUCCESS;
+	own_of(slot)->rel = a_rel_low(rel);
 	rc = await_a(s, slot, w, A_REL_MASK, RMA_EQ, rel, "readers to leave", &late);
 	if (rc == PAWL_ERR_TIMEOUT) {
 		rc = pass_be_absent(slot, w->a, rel, own_of(slot)->queued);
@@ -346,26 +351,26 @@ static int await_grant(const struct lock_setup *s, struct lock_slot *slot, struc
 static RMA_SLOW_PATH int await_lock(const struct lock_setup *s, struct lock_slot *slot,
 				    struct lease_watch *w)
 {
-	int64_t grant;
+	int64_t grant, rel;
 	int rc = await_grant(s, slot, w, &grant);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	own_of(slot)->epoch = (grant & GRANT_EPOCH) != 0;
 	own_of(slot)->row = (grant >> GRANT_ROW_BIT) & GRANT_MOST_ROW;
-	if (grant & GRANT_OWES) { /* without a lease */
-		own_of(slot)->owed = (int64_t)((uint64_t)grant << (64 - GRANT_TURN_BIT) >>
-					       (64 - GRANT_TURN_BIT + GRANT_REL_BIT));
-		return PAWL_SUCCESS;
-	}
 	own_of(slot)->owed = 0;
-	grant = (int64_t)((uint64_t)grant << (64 - GRANT_TURN_BIT) >>
-			  (64 - GRANT_TURN_BIT + GRANT_REL_BIT) << A_REL_BIT) |
-		(grant & GRANT_DRAIN);
+	rel = (int64_t)((uint64_t)grant << (64 - GRANT_TURN_BIT) >>
+			(64 - GRANT_TURN_BIT + GRANT_REL_BIT));
+	if (grant & GRANT_OWES) {
+		own_of(slot)->owed = rel & GRANT_MOST_ROW;
+		rel >>= GRANT_OWED_BITS;
+	}
 	if (grant & GRANT_DRAIN)
-		return drain(s, slot, w, grant & A_REL_MASK); /* W7 */
+		return drain(s, slot, w, (int64_t)((uint64_t)rel << A_REL_BIT)); /* W7 */
+	own_of(slot)->rel = rel & GRANT_REL_LOW;
 	/* (J) */
-	if (lease_ns(s) && ((grant & A_REL_MASK) == (w->seen & A_REL_MASK) || is_late(s, slot, w)))
+	if (lease_ns(s) && (is_late(s, slot, w) ||
+			    (own_of(slot)->rel == a_rel_low(w->seen) && !FAULT(shiftlock_unmoved))))
 		return confirm(s, slot);
 	return PAWL_SUCCESS;
 }
@@ -636,7 +641,7 @@ RMA_INLINE int64_t other_writers(int64_t old, int64_t owed)
 
 /* Other clients are present: find the next one. */
 static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot *slot, int64_t succ,
-				   bool queued, bool turn, int64_t owed, int64_t old)
+				   bool queued, int64_t owed, int64_t old)
 {
 	struct rma_word head = block_word(slot, BLOCK_HEAD);
 
@@ -645,7 +650,7 @@ static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot 
 		if (!succ)
 			succ = queued ? pass_await_link(s, slot) : pass_take_head(s, slot);
 		if (succ)
-			pass_grant(s, slot, succ, turn, owed, old);
+			pass_grant(s, slot, succ, owed, old);
 		return PAWL_SUCCESS;
 	}
 	/* R3: no writer was left, but a client has linked itself to this one's place in the queue
@@ -662,7 +667,7 @@ static int release_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 	struct rma_client *c = &slot->client;
-	bool queued = own_of(slot)->queued, turn;
+	bool queued = own_of(slot)->queued;
 	int64_t succ = 0, self = own_of(slot)->self, last = self, old;
 	int64_t change = A_ONE_REL - A_ONE_WP, owed = 0;
 
@@ -673,26 +678,22 @@ static int release_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 		owed = own_of(slot)->owed;
 		change += FAULT(shiftlock_sum) ? 0 : owed * change;
 	}
-	turn = !succ || own_of(slot)->row + 1 >= k->turn;
-	if (!turn && !lease_ns(s)) {
-		pass_grant_owing(s, slot, succ); /* R6 */
-		return PAWL_SUCCESS;
-	}
+	if (succ && own_of(slot)->row + 1 < k->turn)
+		return pass_grant_owing(s, slot, succ); /* R6 */
 	/* R2: subtract this client and the writers that it owes; (B), (E). If it seems to be the
 	 * last of the queue, leave the queue. */
-	rma_fao(c, a_word(slot), RMA_SUM, change + (turn ? a_next_epoch(own_of(slot)->epoch) : 0),
-		&old);
+	rma_fao(c, a_word(slot), RMA_SUM, change + a_next_epoch(own_of(slot)->epoch), &old);
 	if (queued && !succ)
 		rma_cas(c, block_word(slot, BLOCK_TAIL), self, 0, &last);
 	/* orders both before the looks at old and last, and before R3, R5 */
 	rma_flush(c, a_word(slot));
 	if (__builtin_expect(old & A_DEAD, 0))
 		return PAWL_ERR_LEASE_LOST; /* (H) */
-	if (turn && a_readers(old) && rma_is_mapped_cpu(a_word(slot)))
+	if (a_readers(old) && rma_is_mapped_cpu(a_word(slot)))
 		rma_wake(c, a_word(slot)); /* pairs with A2 */
 	queued = queued && last != self;
 	if (__builtin_expect(other_writers(old, owed) || queued, 0))
-		return hand_over(s, slot, succ, queued, turn, owed, old);
+		return hand_over(s, slot, succ, queued, owed, old);
 	return PAWL_SUCCESS;
 }
 

@@ -13,9 +13,10 @@
  *    1 ..  0  EPOCH  0 or 1; changed to let blocked readers in
  *
  * A client counts once, and an absent one twice, so with at most SHIFTLOCK_CLIENTS clients at one
- * lock RDR and WP are at most 2^15; without a lease WP also counts the writers that a row still has
- * to subtract, at most GRANT_MOST_ROW. In a dead block they start at 2^15, and EPOCH with ABSENT at
- * 6: what late clients add and subtract there (ABSENT is only subtracted) changes no other field.
+ * lock RDR and WP are at most 2^15; WP also counts the writers that a row still has to subtract, at
+ * most GRANT_MOST_ROW. In a dead block they start at 2^15, and EPOCH with ABSENT at 6: what late
+ * clients add and subtract there (ABSENT is only subtracted) does not change DEAD, because a carry
+ * goes upwards, from WP into RDR.
  */
 #ifndef LOCK_SHIFTLOCK_SHIFTLOCK_H
 #define LOCK_SHIFTLOCK_SHIFTLOCK_H
@@ -93,15 +94,26 @@ RMA_INLINE int64_t self_tag(int64_t self)
 	return (self_turn(self) % NEXT_TAGS + 1) << NEXT_TAG_BIT;
 }
 
-/* The grant: the number of the queueing for which it is meant; the REL to wait for, or with OWES
- * the writers of this row that A still counts; and the writers in a row so far. */
+/* The grant: the number of the queueing for which it is meant; the REL to wait for, or REL now; or
+ * with OWES the writers of this row that A still counts, and the lowest bits of REL now; and the
+ * writers in a row so far. */
 enum { GRANT_GIVEN = 1, GRANT_EPOCH = 2, GRANT_DRAIN = 4, GRANT_OWES = 1 << 18 };
 enum { GRANT_ROW_BIT = 3, GRANT_REL_BIT = 20, GRANT_TURN_BIT = 48, GRANT_MOST_ROW = 0x7fff };
+enum { GRANT_OWED_BITS = 15, GRANT_REL_LOW = (1 << 13) - 1 };
 _Static_assert(GRANT_OWES > GRANT_MOST_ROW << GRANT_ROW_BIT && GRANT_OWES < 1 << GRANT_REL_BIT,
 	       "the fields of a grant do not overlap");
+_Static_assert(GRANT_MOST_ROW >> GRANT_OWED_BITS == 0 &&
+		   GRANT_REL_LOW >> (GRANT_TURN_BIT - GRANT_REL_BIT - GRANT_OWED_BITS) == 0,
+	       "what a writer owes and the bits of REL share the place of REL");
 _Static_assert(GRANT_MOST_ROW + SHIFTLOCK_CLIENTS + 1 < 1 << (A_RDR_BIT - A_WP_BIT),
 	       "WP counts the writers of a row twice if they are back");
 #define GRANT_MASK ((-(INT64_C(1) << GRANT_TURN_BIT)) | GRANT_GIVEN)
+
+/* The bits of REL that a grant within a row has. */
+RMA_INLINE int64_t a_rel_low(int64_t a)
+{
+	return (a >> A_REL_BIT) & GRANT_REL_LOW;
+}
 
 RMA_INLINE int64_t grant_for(int64_t self)
 {
@@ -158,8 +170,9 @@ struct shiftlock_slot {
 	uint64_t since;    /* the same */
 	int64_t row;       /* writers in a row before it */
 	int64_t owed;      /* those of them that A still counts; only if queued */
-	uint8_t epoch;     /* EPOCH at the acquire */
-	bool queued;       /* it got the lock through the queue of writers */
+	int64_t rel;   /* the lowest bits of REL, which no other client changes; only if queued */
+	uint8_t epoch; /* EPOCH at the acquire */
+	bool queued;   /* it got the lock through the queue of writers */
 };
 _Static_assert(sizeof(struct shiftlock_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 
@@ -266,11 +279,12 @@ int64_t pass_await_link(const struct lock_setup *s, struct lock_slot *slot);
  * pairs with W5. */
 int64_t pass_take_head(const struct lock_setup *s, struct lock_slot *slot);
 /* R5: give the lock to the next writer. The releaser's sum found old, subtracted the writers that
- * it owed, and changed EPOCH if turn. */
-void pass_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t to, bool turn,
-		int64_t owed, int64_t old);
-/* R6: give the lock to the next writer of the row, which owes the releaser's sum, too. */
-void pass_grant_owing(const struct lock_setup *s, struct lock_slot *slot, int64_t to);
+ * it owed, and changed EPOCH. */
+void pass_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t to, int64_t owed,
+		int64_t old);
+/* R6: give the lock to the next writer of the row, which owes the releaser's sum, too. REL stays as
+ * it is. With a lease, PAWL_ERR_LEASE_LOST if the block is dead, (H); else PAWL_SUCCESS. */
+int pass_grant_owing(const struct lock_setup *s, struct lock_slot *slot, int64_t to);
 /* L1, L2: a writer that would be next does not wait for the readers, which have left when REL is
  * rel. A was seen as a. PAWL_ERR_TIMEOUT: the writer is absent; if it is queued, pass_put_back()
  * has to follow. PAWL_SUCCESS: the readers have left, and the writer has the lock. Or

@@ -32,7 +32,9 @@
  *       stops that last more than three leases and begin in just these few instructions, one in
  *       65536, or in 127, ends so. STATUS shows with the same number that a writer has left, or was
  *       passed over.
- *   (H) A holder that was given up learns of it: its release changes A, and sees that it is dead.
+ *   (H) A holder that was given up learns of it: its release changes A, or gets A beside the put of
+ *       its grant (R6), and sees that it is dead. The get may come before the put: if A died in
+ *       between, the holder had left its critical section, and its grant is for a dead block, (G).
  *   (I) No client gives up a lock earlier than three leases after a change of REL or EPOCH, or
  *       after a client that met no other entered: waiters came later, or were let in before.
  *   (J) A lease runs from the return of an acquire, and no holder is given up during its lease. (In
@@ -49,6 +51,25 @@
  *       and looks at the clock again. A reader leaves and asks again, because a writer that drains
  *       counts the releases. A client that is stopped after its acquire returned, or in its
  *       critical section, learns of it by (H).
+ *
+ * Hand-over by one put. Within a row a releaser leaves A as it is, so that REL does not show that
+ * it was alive. Its grant carries the writers that the receiver owes, the row, and the lowest 13
+ * bits of REL, which only the holder changes while no reader is in. What follows:
+ *   - Who holds: A does not say it, nor has it to. A waiter gives the block up when REL has not
+ *     changed for three leases, whoever held the lock meanwhile.
+ *   - The receiver compares the bits with the REL of its last look. If they differ, REL has changed
+ *     since, at most a lease ago if the look is no older, and (J) has its two leases. If they are
+ *     the same, or the look is older, it counts a release of its own before it returns: REL then
+ *     changes, or the block is dead. (Bits that are the same by chance cost that atomic, too.) So
+ *     REL changes at least once in two leases while holders keep to theirs. The writers that wait
+ *     at such a change need none of their own, so about one hand-over in as many as writers wait
+ *     has this atomic.
+ *   - No clock of the releaser is used, which may have stood still.
+ *   - A waiter whose block was given up finds A dead by its look, twice a lease. A grant that comes
+ *     late, when it has left, has another number of queueing; if it has not looked yet, its look is
+ *     old, or has seen this REL, and its own release finds A dead.
+ *   - A releaser that stops or dies before its put is as a holder that does. After the put nothing
+ *     depends on it: its count in A is subtracted by the receiver, or goes with the block.
  *
  * Numbers that wrap. A grant has 16 bits of the number of a slot's queueing, and a link a tag that
  * is the same again after 127 queueings. With lease 0 neither matters: no client leaves the queue

@@ -180,8 +180,10 @@ static struct hand_over let_in(struct lock_slot *slot, int64_t old, int64_t epoc
 
 static int64_t pack(const struct hand_over *h, int64_t to)
 {
-	uint64_t rel = h->owed ? (uint64_t)h->owed : (uint64_t)h->rel >> A_REL_BIT;
+	uint64_t rel = (uint64_t)h->rel >> A_REL_BIT;
 
+	if (h->owed)
+		rel = (rel & GRANT_REL_LOW) << GRANT_OWED_BITS | (uint64_t)h->owed;
 	return grant_for(to) | (h->epoch ? GRANT_EPOCH : 0) | (h->drain ? GRANT_DRAIN : 0) |
 	       (h->owed ? GRANT_OWES : 0) | h->row << GRANT_ROW_BIT |
 	       (int64_t)(rel << GRANT_REL_BIT);
@@ -246,7 +248,7 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_setup *s, struct lock_s
 		return 0;
 	rma_put(c, status, status_passed(self));
 	rma_flush(c, status); /* orders the mark before the return; (O) */
-	h->rel = a_rel_after(h->rel, 1);
+	h->rel = a_rel_after(old, gone);
 	h->owed = 0;
 	if (behind)
 		return behind;
@@ -254,49 +256,55 @@ static RMA_SLOW_PATH int64_t pass_over(const struct lock_setup *s, struct lock_s
 	return a_writers(old) > gone ? pass_take_head(s, slot) : 0;
 }
 
-/* R5: give the lock to this writer, or to a client behind it. */
+/* R5, R6: give the lock to this writer, or to a client behind it. With a, also look at A. */
 static void hand_on(const struct lock_setup *s, struct lock_slot *slot, int64_t to,
-		    struct hand_over *h)
+		    struct hand_over *h, int64_t *a)
 {
 	struct rma_client *c = &slot->client;
 	int64_t old;
 
-	while (to) {
+	for (; to; a = NULL) {
 		struct rma_word word = slot_status(s, c, s->domain, to & SELF_ID_MASK);
+		bool timed = to & SELF_TIMED;
 
-		if (!(to & SELF_TIMED)) {
+		if (timed)
+			rma_give(c, word, pack(h, to), &old);
+		else
 			rma_put(c, word, pack(h, to));
-			rma_flush(c, word); /* orders the grant before the return; pairs with W6 */
+		if (a)
+			rma_get(c, a_word(slot), a);
+		rma_flush(c, word); /* orders the grant before the return, and before the look at
+				     * old; pairs with W6, L3 */
+		if (a)
+			rma_flush(c, a_word(slot)); /* orders the get before the look at a; (H) */
+		if (!timed)
 			return;
-		}
-		rma_give(c, word, pack(h, to), &old);
-		rma_flush(c, word); /* orders the grant before the look at old; pairs with W6, L3 */
 		if (old != status_left(to))
 			return;
 		to = pass_over(s, slot, to, h);
 	}
 }
 
-void pass_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t to, bool turn,
-		int64_t owed, int64_t old)
+void pass_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t to, int64_t owed,
+		int64_t old)
 {
-	struct hand_over h = {
-	    .rel = a_rel_after(old, 1), .row = own_of(slot)->row + 1, .epoch = own_of(slot)->epoch};
+	struct hand_over h = {.rel = a_rel_after(old, owed + 1 + a_readers(old)),
+			      .epoch = !own_of(slot)->epoch,
+			      .drain = a_readers(old) > 0};
 
-	if (turn) {
-		h = (struct hand_over){.epoch = !own_of(slot)->epoch, .drain = a_readers(old) > 0};
-		h.rel = a_rel_after(old, owed + 1 + a_readers(old));
-	}
-	hand_on(s, slot, to, &h);
+	hand_on(s, slot, to, &h, NULL);
 }
 
-void pass_grant_owing(const struct lock_setup *s, struct lock_slot *slot, int64_t to)
+int pass_grant_owing(const struct lock_setup *s, struct lock_slot *slot, int64_t to)
 {
-	struct hand_over h = {.row = own_of(slot)->row + 1,
+	int64_t a = 0;
+	struct hand_over h = {.rel = (int64_t)((uint64_t)own_of(slot)->rel << A_REL_BIT),
+			      .row = own_of(slot)->row + 1,
 			      .epoch = own_of(slot)->epoch,
 			      .owed = own_of(slot)->owed + 1};
 
-	hand_on(s, slot, to, &h);
+	hand_on(s, slot, to, &h, lease_ns(s) && !FAULT(shiftlock_blind) ? &a : NULL);
+	return __builtin_expect(a & A_DEAD, 0) ? PAWL_ERR_LEASE_LOST : PAWL_SUCCESS;
 }
 
 bool pass_is_last(int64_t old)
@@ -320,5 +328,5 @@ void pass_release_absent(const struct lock_setup *s, struct lock_slot *slot, int
 		return;
 	h = let_in(slot, old, !epoch, 1);
 	if (a_writers(old) > 1)
-		hand_on(s, slot, pass_take_head(s, slot), &h);
+		hand_on(s, slot, pass_take_head(s, slot), &h, NULL);
 }
