@@ -43,10 +43,10 @@
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 127 120 |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, at first no node has the lock | 128 345 |
  * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent | 428 738 (likewise) |
- * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 3 510 200 (likewise) |
+ * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 3 510 200 (likewise) |
  * | | safe middle | pass | 2 nodes of one | 696 674 (likewise) |
- * | TIMED SUMS=0 STAY=0 | safe middle | pass | 2 nodes of one, with deadlines | 2 991 475 (likewise) |
- * | TIMED TORN SUMS=0 STAY=0 LEND=0 | safe middle | pass | the same, network atomics not atomic with stores, nothing lent | 1 862 435 (likewise) |
+ * | TIMED SUMS=0 STAY=0 | safe 20M middle | pass | 2 nodes of one, with deadlines | 2 991 475 (likewise) |
+ * | TIMED TORN SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, network atomics not atomic with stores, nothing lent | 1 862 435 (likewise) |
  * | POSTED WRITERS=3 SUMS=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write | 4 477 582 (likewise) |
  * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent, with deadlines of the other one | 1 320 621 (likewise) |
  * | NP=3 WRITERS=3 LEND=0 | safe 20M long | pass | 2 clients and 1, of whom 2 write, nothing lent | |
@@ -86,6 +86,7 @@
  * | NP=4 PLACE=p==1 WRITERS=11 SUMS=0 LEND=0 FIRST=0 BREAK_TURNED | bfs middle | deadlock | W is turned before the queue is left | a link is lost |
  * | NP=3 WRITERS=7 SUMS=0 LEND=0 BREAK_GRANT | bfs | assert | W becomes free although it is granted with the queue | two holders |
  * | STAY=0 BREAK_JOIN | bfs | assert | the node's bit is not in the directory | it is not recalled |
+ * | STAY=0 BREAK_OWNS | bfs | assert | a sharer at home owns the lock though others share it | two holders |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 BREAK_SHARERS | bfs | deadlock | sharers keep the queue though no writer is next | sharers wait for each other |
  * | NP=4 WRITERS=3 LEND=0 BREAK_FINISH | bfs middle | deadlock | a count taken back (H3) does not leave the queue for sharers | |
  * | STAY=0 BREAK_LEND | bfs | deadlock | what was lent is not told to the next head | |
@@ -836,8 +837,16 @@ handed_over:
 		fi;
 		write_modes(ds, dm, N, 0, 0);
 join:
-		/* S2: the node shares */
-		write_mode(n, dm, N, 0, 0);
+		/* S4: the home's node has X again, by the directory; or S2: the node shares */
+		if
+#ifdef BREAK_OWNS
+		:: n == HOME && FIRST == X -> dm = X; ds = 0
+#else
+		:: n == HOME && FIRST == X && !(ds & ~BIT(n)) -> dm = X
+#endif
+		:: else
+		fi;
+		write_mode(n, (dm == X -> N : dm), N, 0, 0);
 		if
 #ifdef BREAK_TURNED
 		:: atomic { from == 4 -> FREE_W; COUNT; o = 1 }

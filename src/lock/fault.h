@@ -78,6 +78,7 @@ extern enum limits fault_limits;
 	X(cached_finish, "adaptive", "(S) the last sharer of a node that keeps the queue stays in it") \
 	X(cached_turned, "adaptive", "(L) W becomes a sharer's before the queue is left") \
 	X(cached_shown, "adaptive", "(L) W becomes a sharer's, and it does not look at MODE again") \
+	X(cached_owns, "adaptive", "(S) a sharer at home owns the lock, though others share it") \
 	X(cached_notes, "adaptive", "(D) two clients change NOTES at once, by stores") \
 	X(cached_nobody, "adaptive", "(L) hands W over without a second look whether a client is there") \
 	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \

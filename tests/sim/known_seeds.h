@@ -8,17 +8,15 @@
  *       's/^ok .* - (.*): fault (.*) is found, by seed ([0-9]{3,})$/{"\1", "\2", \3},/p'
  */
 /* clang-format off */
-{"adaptive", "cached-home", 638},
+{"adaptive", "cached-home", 342},
 {"adaptive", "cached-untold", 168},
 {"adaptive", "cached-late", 230},
-{"adaptive", "cached-lend", 103},
 {"adaptive", "cached-restore", 143},
 {"adaptive", "cached-beside", 228},
 {"adaptive", "cached-reopen", 171},
-{"adaptive", "cached-handed", 914},
-{"adaptive", "cached-awaited", 47020},
-{"adaptive", "cached-shown", 10964},
-{"adaptive", "cached-notes", 36131},
+{"adaptive", "cached-handed", 709},
+{"adaptive", "cached-shown", 6842},
+{"adaptive", "cached-notes", 1396},
 {"adaptive", "cached-nobody", 23360},
 {"adaptive", "adaptive-strict", 6079},
 {"adaptive", "adaptive-handed", 220},

@@ -144,19 +144,22 @@ struct cached_slot {
 	int home_rank;
 	int home; /* its node */
 	uint64_t home_index;
-	int me;           /* the node */
-	uint32_t hold_ns; /* mean time of holds that others waited for */
-	int8_t first;     /* enum first: what this client has been told */
-	int16_t writes;   /* moving mean of exclusive acquires, of MEAN_ONE */
-	int8_t beside;    /* waits beside the queue in this acquire */
-	bool looks;       /* before it counts itself, since its last acquire was not a hit, */
-	bool waited;      /* since W excluded it */
-	bool soon;        /* came back soon after its last release, so */
-	bool is_head;     /* holds the lock as the head of QUEUE (G) */
-	int16_t uses;     /* of the node's turn, by clients of QUEUE that have W as its heads */
-	bool may_leave;   /* the node's place in the queue of nodes, before its turn */
-	bool has_seen;    /* W of the home's node, after the swap of TAIL */
-	int64_t seen;     /* W; in a release, what the swap of TAIL finds */
+	int me;             /* the node */
+	uint32_t hold_ns;   /* mean time of holds that others waited for */
+	uint32_t trip_ns;   /* least time of a round trip to another node, of late; 0: unknown */
+	int16_t writes;     /* moving mean of exclusive acquires, of MEAN_ONE */
+	int16_t uses;       /* of the node's turn, by clients of QUEUE that have W as its heads */
+	uint8_t uncounted;  /* acquires of stays since the last one that USES has counted */
+	int8_t first;       /* enum first: what this client has been told */
+	int8_t beside;      /* waits beside the queue in this acquire */
+	bool looks : 1;     /* before it counts itself, since its last acquire was not a hit, */
+	bool waited : 1;    /* since W excluded it */
+	bool soon : 1;      /* came back soon after its last release, so */
+	bool is_head : 1;   /* holds the lock as the head of QUEUE (G) */
+	bool may_leave : 1; /* the node's place in the queue of nodes, before its turn */
+	bool queued : 1;    /* behind another node, when it had to ask for a lock last */
+	bool has_seen : 1;  /* W of the home's node, after the swap of TAIL */
+	int64_t seen;       /* W; in a release, what the swap of TAIL finds */
 	/* When it got a lock for which it had to wait, or released one for which others did. */
 	uint64_t since_ns;
 };

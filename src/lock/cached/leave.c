@@ -10,10 +10,11 @@ enum { RELEASES_PER_CALL = 256 };
  * are counted, which come first. The client has WRITER. */
 static bool hand_over(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t w;
+	int64_t w, use;
 
 	if (!cached_look(slot, LINE_QUEUE))
 		return false;
+	use = policy_counts(s, lock_own(slot)) ? USE : 0;
 	do {
 		w = near_get(slot);
 		/* The head may have gone to wait for other nodes, unless this one keeps the queue.
@@ -21,7 +22,7 @@ static bool hand_over(const struct lock_setup *s, struct lock_slot *slot)
 		if ((w & (INTENTS | LOOKS)) || (!(w & (KEEPS | AWAITED)) && !FAULT(cached_awaited)))
 			return false;
 	} while (!near_swap(slot, w,
-			    w - WRITER + HANDED + (policy_stays(s, lock_own(slot), w) ? USE : 0)));
+			    w - WRITER + HANDED + (policy_stays(s, lock_own(slot), w) ? use : 0)));
 	/* Pairs with leave_what_was_handed(). */
 	return cached_look(slot, LINE_QUEUE) || FAULT(cached_nobody) ||
 	       !near_take_handed(s, slot, true);
@@ -88,7 +89,7 @@ static bool grant_as_head(const struct lock_setup *s, struct lock_slot *slot, bo
 	const struct rma_word queue = cached_queue(slot);
 	const int64_t w = near_get(slot);
 	const bool keeps = (w & KEEPS) != 0, counts = keeps || !cached_admits(slot);
-	int64_t succ, uses = counts ? own->uses + 1 : 0;
+	int64_t succ, uses = counts ? own->uses + policy_counts(s, own) : 0;
 
 	own->is_head = false;
 	*stays = uses <= policy_stay(s, own) || (keeps && is_alone(slot));
@@ -203,7 +204,7 @@ static int leave_writer(const struct lock_setup *s, struct lock_slot *slot, bool
 		end_contended(slot);
 		return leave_queue(s, slot, stays, posts);
 	}
-	if (__builtin_expect((w & AWAITED) != 0, 0)) {
+	if (__builtin_expect((w & AWAITED) != 0, 0) || FAULT(cached_awaited)) {
 		end_contended(slot);
 		if (stays && goes_on(s, slot, w) && hand_over(s, slot))
 			return PAWL_SUCCESS;

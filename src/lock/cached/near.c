@@ -214,7 +214,9 @@ bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 		    !policy_stays(s, lock_own(slot), w) || (!is_head && !may_pass(s, slot, w)))
 			return false;
 		rest = is_head ? w & ~HEADS : w & AWAITED ? w + PASS : w;
-	} while (!near_swap(slot, w, rest + near_one(slot) + USE));
+		if (policy_counts(s, lock_own(slot)))
+			rest += USE;
+	} while (!near_swap(slot, w, rest + near_one(slot)));
 	return true;
 }
 

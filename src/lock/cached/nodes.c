@@ -176,6 +176,20 @@ static int64_t reset(struct lock_slot *slot)
 	return my_place(slot);
 }
 
+/* Flush, and note how long a round trip takes. */
+static void flush_timed(struct lock_slot *slot, struct rma_word word)
+{
+	uint64_t begin;
+
+	if (word.map) {
+		rma_flush(&slot->client, word);
+		return;
+	}
+	begin = rma_clock(&slot->client);
+	rma_flush(&slot->client, word);
+	policy_note_trip(lock_own(slot), rma_clock(&slot->client) - begin);
+}
+
 /* Q3 and P2. Whether the node with that place has left, and this one is the head. */
 static bool link_behind(const struct lock_setup *s, struct lock_slot *slot, int64_t last,
 			int64_t *dir)
@@ -188,7 +202,7 @@ static bool link_behind(const struct lock_setup *s, struct lock_slot *slot, int6
 	else
 		rma_put(&slot->client, link, link_of(slot));
 	/* Orders the link before the wait, and before the look at seen; pairs with L5, P1. */
-	rma_flush(&slot->client, link);
+	flush_timed(slot, link);
 	*dir = seen & ~HAS_LEFT;
 	return (seen & HAS_LEFT) != 0;
 }
@@ -216,7 +230,8 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	if (!FAULT(cached_home))
 		look_at_home(s, slot);
 	/* Orders the swap before the look at last, and the get of W before the look at it (C0). */
-	rma_flush(&slot->client, tail);
+	flush_timed(slot, tail);
+	own->queued = !is_free(last);
 	if (is_free(last)) {
 		*dir = first_dir_of_tail(s, slot, last);
 		nodes_forget(slot);

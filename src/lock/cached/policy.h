@@ -12,51 +12,62 @@
  * M: micro --zipf=0.8 --locks=1000, C: micro --locks=100000. "same": to three digits in ecsb 1 and
  * 10.
  *
- * STAY          ecsb 100: 7.01, 8.38, 9.37; ecsb 20: 3.68, 4.18, 3.72
- * STAY_NS       wcsb 20: 0.482, 0.452, 0.428; all exclusive sections of 1 us lose with half
- * MOST_PASSES   ecsb 100: 6.94, 8.38, 10.7 (31), for longer waits; ecsb 20: 4.11, 4.18, 4.09
+ * STAY          ecsb 10: 6.14, 6.03, 7.71; ecsb 50: 2.22, 2.62, 3.15, but then of 90 settings at
+ *               random 84 % have 0.75 of the best other kind, not 89 %
+ * TRIP_NS       ecsb 10: 6.36, 6.03; decides where round trips are long: two hosts over TCP have
+ *               about 1.4 M ecsb 100, 0.4 M if stays do not follow the round trip
+ * TRIP_WEIGHT   same; a stay follows a round trip that has become longer
+ * STAY_NS       wcsb 20: 0.512, 0.502, 0.483; all exclusive sections of 1 us lose with half
+ * MOST_PASSES   ecsb 100: 5.85, 7.03, 8.90 (31), for longer waits; ecsb 50: 2.50, 2.62, 2.72
  * MOST_BESIDE   same; bounds how long a client waits beside the queue
- * MOST_WRITERS  ecsb 10: 7.41, 7.73, 7.71 (30); bounds how long what is promised is kept back
- * COUNTED       C 1: 425, 410, 412; L 5: 293, 289, 283
- * MEAN_WEIGHT   ecsb 10: 6.54, 7.73, 7.73; ecsb 20: 4.09, 4.18, 4.23
- * WRITES_OFTEN  ecsb 10: 5.62, 7.73, 7.73; ecsb 20: 4.27, 4.18, 4.39; ecsb 50: 5.08, 4.76, 2.79
- * FIRST_PAYS    C 20: 75.3, 75.3, 75.3; C 50: 37.6, 37.7, 33.6
+ * MOST_WRITERS  warb 35: 2.03, 2.17; ecsb 10: 6.39, 6.03; it is as great as the field allows
+ * COUNTED       C 1: 425, 410, 410; L 5: 296, 287, 287; V 100: 98.2, 98.2, 95.6
+ * MEAN_WEIGHT   wcsb 20: 0.492, 0.502, 0.514; warb 35: 2.05, 2.17, 2.17
+ * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.448, 0.502, 0.514; C 20: 78.6, 74.4, 74.4
+ * WRITES_MOST   (30, 50, 100 %) warb 35: 1.73, 2.17, 2.13; ecsb 50: 3.70, 2.62, 2.57
+ * FIRST_PAYS    L 5: 287, 287, 228; C 50: 37.7, 37.7, 33.5
  * NEAR_OWNS     same; decides only where the transport keeps no order
- * RUN_CACHES    (2, 3) V 100: 98.5, 98.2; M 100: 28.8, 28.7
- * SOON_NS       warb 100: 2.82, 2.82, 2.25; 1.82 if all clients come back soon
+ * RUN_CACHES    (2, 3) M 100: 28.5, 28.5
+ * SOON_NS       warb 100: 2.63, 2.63, 2.14; ecsb 10: 6.20, 6.03, 6.26
  */
 enum {
-	STAY = 64,       /* further acquires by a node that others wait for; fewer, */
-	STAY_NS = 64000, /* if they take longer than this, */
+	STAY = 32,       /* further acquires by a node that others wait for, */
+	TRIP_NS = 2000,  /* so many for each such part of a round trip; */
+	STAY_NS = 32000, /* fewer, if they take longer than this, */
 	STAY_LEAST = 8   /* but at least this part */
 };
+enum { MOST_UNCOUNTED = 64, TRIP_WEIGHT = 32 };
 enum { HOLD_SHIFT = 2 };       /* holds of a moving mean, as a power of two */
 enum { PASSES_AS_BUILT = 16 }; /* acquires that pass the head of a node's queue */
 #define MOST_PASSES ATTEMPTS_OR(PASSES_AS_BUILT, 2)
 _Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
 #define MOST_BESIDE ATTEMPTS_OR(8, 2) /* waits beside the queue in an acquire */
 /* Nodes with writers in a row while sharers are promised S. */
-#define MOST_WRITERS ATTEMPTS_OR(16, 2)
+enum { WRITERS_AS_BUILT = 30 };
+#define MOST_WRITERS ATTEMPTS_OR(WRITERS_AS_BUILT, 2)
 #define COUNTED ATTEMPTS_OR(128, 3)    /* acquires that decide what locks are at first */
-#define MEAN_WEIGHT ATTEMPTS_OR(16, 2) /* acquires of a moving mean */
+#define MEAN_WEIGHT ATTEMPTS_OR(32, 2) /* acquires of a moving mean */
 enum {
 	MEAN_ONE = 1024,
 	WRITES_OFTEN =
-	    MEAN_ONE * 3 / 10, /* mean of exclusive acquires from which on these are many */
-	FIRST_PAYS = 2,        /* first shares that are worth a message to each node */
+	    MEAN_ONE * 3 / 10,      /* mean of exclusive acquires from which on these are many, */
+	WRITES_MOST = MEAN_ONE / 2, /* and where the client had to wait for other nodes */
+	FIRST_PAYS = 2,             /* first shares that are worth a message to each node */
 	NEAR_OWNS = 5,  /* 1 / the part of acquires at home for which a look at W there pays */
 	RUN_CACHES = 3, /* visits in a row, of which the last one keeps X */
 	SOON_NS = 1000  /* a client that comes back in less passes others, and is passed by them */
 };
 
 /* The policy's part of a directory. */
+enum { WRITERS_BITS = 5 };
+_Static_assert(WRITERS_AS_BUILT + 1 < 1 << WRITERS_BITS, "a count that is full ends the row");
 enum {
-	P_RUN = DIR_POLICY_SHIFT,     /* 2 bits */
-	P_WRITERS = P_RUN + 2,        /* 5 */
-	P_HITS = P_WRITERS + 5,       /* HITS of W at the owner, at the last visit */
-	P_ASKED = P_HITS + HITS_BITS, /* MODE of the home's node has WANT */
-	P_INTENTS = P_ASKED + 1,      /* the lock has been acquired with intent */
-	P_UNUSED = P_INTENTS + 1      /* the shares that were recalled had not been used */
+	P_RUN = DIR_POLICY_SHIFT,          /* 2 bits */
+	P_WRITERS = P_RUN + 2,             /* WRITERS_BITS */
+	P_HITS = P_WRITERS + WRITERS_BITS, /* HITS of W at the owner, at the last visit */
+	P_ASKED = P_HITS + HITS_BITS,      /* MODE of the home's node has WANT */
+	P_INTENTS = P_ASKED + 1,           /* the lock has been acquired with intent */
+	P_UNUSED = P_INTENTS + 1           /* the shares that were recalled had not been used */
 };
 _Static_assert((int)P_UNUSED < (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS, "the fields fit");
 
@@ -109,10 +120,11 @@ static inline void policy_note_acquire(struct cached_slot *own, bool exclusive)
 }
 
 /* Whether sharers are many, for what this client has acquired lately: so what a writer recalls is
- * given back to them, and a sharer of a lock that its home's node has makes that share, too. */
+ * given back to them, and a sharer of a lock that its home's node has makes that share, too. Where
+ * nodes wait for each other, sharers that come in together make up for more writers. */
 static inline bool policy_shares(const struct cached_slot *own)
 {
-	return own->writes < WRITES_OFTEN;
+	return own->writes < (own->queued ? (int)WRITES_MOST : (int)WRITES_OFTEN);
 }
 
 static inline bool policy_is_soon(const struct cached_slot *own, uint64_t now)
@@ -184,7 +196,7 @@ static inline bool policy_gives_back(const struct cached_slot *own, int64_t d)
 /* What has been recalled is given back, or not. */
 static inline int64_t policy_note_end(int64_t d)
 {
-	return policy_set(d, P_WRITERS, 5, 0);
+	return policy_set(d, P_WRITERS, WRITERS_BITS, 0);
 }
 
 /* Whether the node grants to the next one without giving back what it has recalled before. */
@@ -192,8 +204,8 @@ static inline bool policy_passes_on(int64_t *d)
 {
 	if (dir_is_empty(*d))
 		return true;
-	*d = policy_set(*d, P_WRITERS, 5, policy_get(*d, P_WRITERS, 5) + 1);
-	return policy_get(*d, P_WRITERS, 5) <= MOST_WRITERS;
+	*d = policy_set(*d, P_WRITERS, WRITERS_BITS, policy_get(*d, P_WRITERS, WRITERS_BITS) + 1);
+	return policy_get(*d, P_WRITERS, WRITERS_BITS) <= MOST_WRITERS;
 }
 
 /* The client has held a lock for which others wait for so long. */
@@ -202,6 +214,30 @@ static inline void policy_note_hold(struct cached_slot *own, uint64_t ns)
 	const uint64_t most = UINT32_MAX >> HOLD_SHIFT, last = ns < most ? ns : most;
 
 	own->hold_ns += (uint32_t)(last >> HOLD_SHIFT) - (own->hold_ns >> HOLD_SHIFT);
+}
+
+/* A round trip has taken so long. A client that lost its processor meanwhile says little. */
+static inline void policy_note_trip(struct cached_slot *own, uint64_t ns)
+{
+	const uint64_t trip = own->trip_ns, most = UINT32_MAX / 2, now = ns < most ? ns : most;
+
+	if (!trip || now < trip)
+		own->trip_ns = (uint32_t)now;
+	else
+		own->trip_ns += (uint32_t)((now < 2 * trip ? now - trip : trip) / TRIP_WEIGHT);
+}
+
+/* Whether USES counts this acquire of a stay: each, or, unless the user says how long a stay is,
+ * one in so many, where round trips are long. */
+static inline bool policy_counts(const struct lock_setup *s, struct cached_slot *own)
+{
+	const uint32_t trips = own->trip_ns / TRIP_NS;
+
+	if (adaptive_options_of(s)->stay < 0 &&
+	    ++own->uncounted < (trips < MOST_UNCOUNTED ? trips : MOST_UNCOUNTED))
+		return false;
+	own->uncounted = 0;
+	return true;
 }
 
 /* `most` acquires, or fewer if sections are long. */

@@ -307,11 +307,24 @@ void recall_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t di
 	pass_on(s, slot, next, left, dir);
 }
 
-/* S1, and MODE of S2. Returns the directory with which the queue is to be left. */
+/* S4: whether the node is the home's, and no other one caches the lock or has been promised it. */
+static bool owns(struct lock_slot *slot, int64_t dir)
+{
+	const int me = cached_me(slot);
+
+	return cached_home(slot) == me &&
+	       (dir_is_empty(dir) || dir_owner(dir) == me || FAULT(cached_owns));
+}
+
+/* S1, and MODE of S2 or S4. Returns the directory with which the queue is to be left. */
 static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t dir,
 			    enum mode mode)
 {
 	modes_number(slot);
+	if (owns(slot, dir)) {
+		modes_write_own(slot, MODE_N, MODE_N);
+		return policy_note_asked(dir_owned(dir, cached_me(slot)), false);
+	}
 	if (!dir_is_empty(dir) && !dir_is_open(dir))
 		modes_write(s, slot, dir, (struct modes){.mode = mode});
 	modes_write_own(slot, mode, MODE_N);
