@@ -6,7 +6,7 @@ import argparse
 
 from . import launch
 from .results import BadInput
-from .tables import dropin, ranges, readers, scaling, ucx, workloads
+from .tables import dropin, kinds, ranges, readers, scaling, ucx, workloads
 
 TABLES = {
     "workloads": (workloads, "doc/measured/workloads.md: the ALock and ShiftLock papers"),
@@ -14,6 +14,7 @@ TABLES = {
     "dropin": (dropin, "doc/measured/dropin.md: MPI_Win_lock, natively and by libpawl-mpi"),
     "ucx": (ucx, "doc/measured/ucx.md: the transport over UCX"),
     "readers": (readers, "doc/measured/speed.md: rma-rw and fompi-rw on two hosts, by MPI and UCX"),
+    "kinds": (kinds, "doc/measured/kinds.md: the default kind in pawl-sim"),
     "scaling": (scaling, "one contended lock over the number of ranks"),
 }
 
