@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Callable
 
@@ -11,6 +12,7 @@ from . import figures, headlines, launch, style, vary
 from .papers import alock, citron, rma_rw, scaling, shiftlock
 from .results import BadInput
 from .simulate import Points, Simulator
+from .text import Table
 
 FIGURES: dict[str, Callable[[Simulator, bool], Points]] = {
     "3": rma_rw.figure_3,
@@ -39,13 +41,13 @@ Runs pawl-sim of the build tree (default: the current folder) on descriptions of
 machines, and writes figN.tsv, the data of doc/measured/reproduction.md, and figN.svg. The data is
 the same each time. A run that is not steady is made longer (pawl-sim --steady). Each rate has
 beside it Jain's index, p99, the longest wait and the share of writers; these are in the data only.
-At the end it prints the headlines of the papers, and which of them are reached; --only {NONE}
-prints these for the data that is there. A headline some of whose runs are not steady is "not
-steady".
+At the end it prints a table of the papers' headlines; --only {NONE} prints it for the data that is
+there. The verdict is "reached", "beyond" ({headlines.BEYOND:g} times the paper's figure or more),
+"short", or "undecidable": a run is not steady, or the verdict hangs on an assumed constant.
 
 --vary simulates the headlines of these figures on machines with {", ".join(vary.CONSTANTS)} at half
-and at twice, and keeps their values beside the data: a headline whose verdict changes is
-"undecidable here".
+and at twice, and keeps their values beside the data: a headline that is reached with some and short
+with others is undecidable.
 
 figures of --only: {", ".join(list(FIGURES)[:9])},
   {", ".join(list(FIGURES)[9:])}
@@ -54,7 +56,8 @@ figures of --only: {", ".join(list(FIGURES)[:9])},
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="figures 3 to 6 and scaling up to "
-                        "128 ranks only, and citron6 with two numbers of clients")
+                        "128 ranks only, alock with 12 threads a node and fewer mixes, and citron6 "
+                        "with two numbers of clients")
     parser.add_argument("--out", metavar="DIR", default=figures.FOLDER,
                         help="the folder of the data (default: doc/measured/figures of the "
                              "source tree)")
@@ -128,9 +131,10 @@ def main(args: argparse.Namespace) -> int:
     elif wanted:
         simulate(args, wanted)
     verdicts = [v for v in headlines.judge(args.out) if not wanted or v.of.figure in wanted]
-    for verdict in verdicts:
-        print(verdict)
     if verdicts:
-        reached = sum(v.word == "reached" for v in verdicts)
-        print(f"{reached} of {len(verdicts)} headlines are reached")
+        table = Table(*headlines.COLUMNS)
+        for verdict in verdicts:
+            table.row(*verdict.cells)
+        words = Counter(v.word for v in verdicts)
+        print("\n" + ", ".join(f"{n} {word}" for word, n in sorted(words.items())))
     return 0

@@ -23,8 +23,8 @@ CONSTANTS = {
 }
 """The lines of a machine's file of each; rates are times there."""
 FACTORS = (0.5, 2)
-QUICK = ("5", "citron6")
-"""Figures that are simulated with fewer ranks here."""
+QUICK = ("5", "alock", "citron6")
+"""Figures that are simulated with fewer ranks or settings here."""
 PUT = ("net send", "net latency machine", "net serve put")
 """What a put takes: as long again, where a message costs twice."""
 
