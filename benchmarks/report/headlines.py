@@ -102,8 +102,8 @@ class Verdict:
             return "undecidable"
         if not self.reached:
             return "short"
-        more, less = (self.of.wanted, self.value) if self.of.at_most else (self.value, self.of.wanted)
-        return "beyond" if more >= BEYOND * less else "reached"
+        by = (self.of.wanted, self.value) if self.of.at_most else (self.value, self.of.wanted)
+        return "beyond" if by[0] >= BEYOND * by[1] else "reached"
 
     @property
     def hangs(self) -> str:
@@ -251,7 +251,8 @@ HEADLINES = (
           ("RMA-RW of its artefact", "rma-rw-entry", (1.27, 1.26)),
           ("the better RMA-RW", "rma-rw", (1.27, 1.26)))
       for mix, wanted in zip(("WI", "RI"), some)),
-    *(Headline(SHIFT, f"with a lease of 10 ms, over {name} of its artefact, {mix}", "shift4", wanted,
+    *(Headline(SHIFT, f"with a lease of 10 ms, over {name} of its artefact, {mix}", "shift4",
+               wanted,
                shift_ratio(f"{mix} Zipf.", other, "shiftlock, lease 10 ms"))
       for name, other, some in (("the MCS lock", "mcs-counted", (1.65, 3.62)),
                                 ("RMA-RW", "rma-rw-entry", (1.27, 1.26)))
