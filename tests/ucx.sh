@@ -210,6 +210,21 @@ hosts="shiftlock,host citron,host"
 for each in $hosts; do
 	check "others go on when a rank or a host is killed: $each" host_death "${each%,*}" "${each#*,}"
 done
+# told RANKS HOSTS
+told()
+{
+	rm -f "$tmp"/verdict*
+	"$srcdir/tests/netcluster" run --hosts $2 --mpi "$TEST_MPI" --timeout 120 -n $1 \
+		--env OMPI_MCA_mpi_ft_enable=1 -- sh -c "$survive" "$tmp/verdict" \
+		"$lock/told" "$tmp/verdict" >"$tmp/err" 2>&1
+	cat "$tmp/verdict" || { cat "$tmp/err"; return 1; }
+	! grep -q '^not ok' "$tmp/verdict"
+}
+# MPICH over UCX connects all ranks by itself.
+if [ "$TEST_MPI" = openmpi ]; then
+	timed check "4 hosts x 3 are told of a death" told 12 4
+	[ -z "$TEST_LONG" ] || timed check "8 hosts x 8 are told of a death" told 64 8
+fi
 [ -z "$TEST_LONG" ] || tap_program "2 hosts x 2" cluster -n 4 --timeout 300 \
 	--env PAWL_TRANSPORT=ucx -- "$lock/exclusion" --except mpi-win-lock --budget 0.02
 

@@ -292,7 +292,8 @@ int *ucx_route_table(const struct ucx_net *n)
 static size_t shared_bytes(const struct ucx_net *n, size_t stride)
 {
 	return ints_at(n, stride, ucx_route_nodes(n->node, n->ranks)) +
-	       ucx_route_ints(n->node, n->ranks) * sizeof(int);
+	       (ucx_route_ints(n->node, n->ranks) + ucx_deaths_ints(n->node, n->ranks)) *
+		   sizeof(int);
 }
 
 /* Fill the memory of this host, where all is in the order of ranks. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <ucp/api/ucp.h>
 
+#include "rma/ucx/deaths.h"
 #include "rma/ucx/ucx.h"
 #include "rma/ucx/wire.h"
 
@@ -199,8 +200,15 @@ struct ucx_peer {
 	struct ucx_greeting greeting;
 	struct ucx_pending *pending;
 	struct ucx_net *net;
-	bool told;        /* of a death */
+	bool told;        /* of a death, by this rank */
 	char trouble[96]; /* of the device, with the last connection */
+};
+
+/* A node that this rank tells of a death: how many of its ranks have been asked for an answer in
+ * vain, and since when the next one has been. */
+struct ucx_telling {
+	int asked;
+	uint64_t since_ns;
 };
 
 /* A table. */
@@ -283,8 +291,11 @@ struct ucx_net {
 	unsigned blocked;       /* clients that sleep on asking_fd */
 	_Atomic(bool) any_dead;
 	bool ended_endpoints; /* endpoints that have failed are still open */
-	bool notified;        /* this rank has notified all others of a death, */
-	uint64_t death_ns;    /* of which it has known since then; 0: of none */
+	/* Used by the thread only (ucx/deaths.c): a death, of which it has known since death_ns, by
+	 * a message or not; whether this rank tells others, and whether its node has told all. */
+	uint64_t death_ns;
+	bool is_told, tells, notified;
+	struct ucx_telling telling[DEATHS_WAYS];
 	struct rma_client notifier;
 	/* Used by the thread only: whom it watches (ucx/watch.c); -1: no process. */
 	int next_pidfd, watched, watching_fd;
@@ -459,6 +470,7 @@ void ucx_watch_close(struct ucx_net *n);
 void ucx_pending_add(struct rma_client *c, struct ucx_peer *p, struct ucx_pending *f);
 void ucx_pending_done(struct ucx_pending *f, bool ok);
 void ucx_complete(struct rma_client *c);
+bool ucx_step(struct ucx_net *n); /* drive `asking`; whether anything came. Under the mutex */
 /* Under the mutex: whom requests on the rank's segment go to, as soon as the connection is up.
  * NULL: c has failed, because the rank is dead, or cannot be reached before c has changed any word.
  * Otherwise waits as long as it takes. */
@@ -523,8 +535,11 @@ void ucx_progress(struct rma_client *c);
 void ucx_close(struct rma *r);
 void ucx_leave(struct rma *r);
 
-/* A rank is dead: notify all others. */
+/* ucx/deaths.c, for the thread: a rank is dead: go on with telling others; another node has told
+ * this one. How many ints it needs behind those of ucx/route.c. */
 void ucx_notify(struct ucx_net *n);
+void ucx_told(struct ucx_net *n);
+size_t ucx_deaths_ints(const int *node, int ranks);
 /* Whether memory of the MPI's windows may be gone. */
 bool ucx_is_ending(void);
 

@@ -173,6 +173,8 @@ static bool perform(struct ucx_net *n, const struct rma_ucx *u, char *base,
 		meet(n, h->from, data, length, n->answer);
 	else
 		perform_all(base, op, ops, n->answer);
+	if (ops > 0 && u == &n->own)
+		ucx_told(n);
 	*wakes = ops > 0 && u != &n->own;
 	return true;
 }

@@ -25,8 +25,8 @@
  * Failures. Endpoints are in peer-error mode. An operation on a dead rank fails, and the client
  * leaves its protocol at the flush (client/guard.c). A client also leaves its protocol when it has
  * waited for longer than a second after a death in the table is known: it may be waiting for the
- * dead rank, or for a rank that is. A rank that learns of a death tells all others. A rank that
- * cannot be reached is not dead (ucx/connect.c).
+ * dead rank, or for a rank that is. All nodes are told (ucx/deaths.c).
+ * A rank that cannot be reached is not dead (ucx/connect.c).
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -40,7 +40,6 @@ enum {
 	POLL_MS = 10,              /* longest sleep of a client between two looks */
 	LOOKS_PER_YIELD = 4,       /* at the answers */
 	DEAD_WAIT_NS = 1000000000, /* the longest wait after a death */
-	ENDING_NS = 200000000,     /* after which a death is not the end of the job */
 	PAUSE_NS = 1000000,
 };
 
@@ -92,7 +91,7 @@ void ucx_pending_done(struct ucx_pending *f, bool ok)
 }
 
 /* The rest of this section is under the mutex. */
-static bool step(struct ucx_net *n)
+bool ucx_step(struct ucx_net *n)
 {
 	bool some = ucp_worker_progress(n->asking) > 0;
 
@@ -131,7 +130,7 @@ static void look_again(struct rma_client *c, uint64_t start_ns, unsigned look)
 	const struct rma_waiting *how = &c->rma->waiting;
 	uint64_t until = 0, now;
 
-	if (step(n))
+	if (ucx_step(n))
 		return;
 	now = rma_now_ns();
 	if (how->park && now - start_ns > how->spin_ns[RMA_SOON])
@@ -161,7 +160,7 @@ void ucx_pause(struct rma_client *c)
 {
 	struct ucx_net *n = ucx_net_of(c->rma);
 
-	if (step(n))
+	if (ucx_step(n))
 		return;
 	pthread_mutex_unlock(&n->mutex);
 	nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
@@ -246,7 +245,7 @@ const char *ucx_reach_first(struct ucx_net *n, int rank)
 
 		pthread_mutex_lock(&n->mutex);
 		p = ucx_call(n, rank, false);
-		step(n);
+		ucx_step(n);
 		up = p && p->state == UCX_UP;
 		/* What the device lacks here, it would lack again. */
 		waits = p && p->state != UCX_DEAD && !(p->trouble[0] && p->status != UCS_OK);
@@ -285,64 +284,6 @@ bool ucx_answered(struct rma_client *c, const int64_t *result)
 
 /* ------------------------------------------------------------------- waiting */
 
-/* Tell a rank of the death, unless the connection to it is not up yet. connects: begin one. False:
- * later. */
-static bool tell(struct ucx_net *n, int rank, bool connects)
-{
-	static const struct ucx_op death = {.code = WIRE_ACC, .value = 1};
-	struct ucx_peer *p = connects ? ucx_call(n, rank, true) : n->peer[rank];
-
-	if (!p)
-		return false;
-	if (p->state == UCX_UP && !p->told) {
-		/* A request goes to its segment's rank, or to one that is connected already. */
-		ucx_messages_issue(&n->notifier, rank, offsetof(struct ucx_shared, deaths), &death);
-		p->told = true;
-	}
-	return p->told || p->state == UCX_DEAD || p->refused;
-}
-
-/* Tell all nodes that a rank has died: ranks that wait for it may have no connection to it. The
- * flag is in memory that the ranks of a host share. If the job is ending without having freed its
- * tables, all ranks die within a moment, and UCX 1.13 aborts a process whose answer to a new
- * connection cannot be sent because the other end has just died. So no connection is begun at
- * once. */
-static void notify_all(struct ucx_net *n)
-{
-	const uint64_t now = rma_now_ns();
-	bool all = true;
-
-	if (!n->death_ns)
-		n->death_ns = now;
-	atomic_store(&n->shared->deaths, 1);
-	for (int i = 0; i < n->ranks; i++)
-		if (n->node[i] != n->my_node)
-			all = tell(n, ucx_route(n, i), now - n->death_ns >= ENDING_NS) && all;
-	n->notified = all;
-	ucx_messages_push(&n->notifier);
-}
-
-/* MPI_Finalize takes away the memory that the ranks of a host share. The thread runs on, because
- * other ranks may still use locks. */
-bool ucx_is_ending(void)
-{
-	int ending = 0;
-
-	PMPI_Finalized(&ending);
-	return ending;
-}
-
-void ucx_notify(struct ucx_net *n)
-{
-	if (ucx_is_ending())
-		return;
-	pthread_mutex_lock(&n->mutex);
-	if (!n->notified)
-		notify_all(n);
-	step(n);
-	pthread_mutex_unlock(&n->mutex);
-}
-
 /* Whether c has waited for so long after a death that no living rank is likely to end the wait. */
 static bool is_hopeless(struct rma_client *c)
 {
@@ -357,7 +298,7 @@ void ucx_progress(struct rma_client *c)
 	rma_drive_mpi(c);
 	/* Only a call that drives the worker sees a death. */
 	if (pthread_mutex_trylock(&n->mutex) == 0) {
-		step(n);
+		ucx_step(n);
 		pthread_mutex_unlock(&n->mutex);
 	}
 	if (c->on_loss && is_hopeless(c))
