@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <malloc.h>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <vector>
@@ -235,6 +236,11 @@ int engine_run(void (*body)(void *arg), void *arg)
 	sg4::Engine::set_config("network/model:CM02");
 	sg4::Engine::set_config("contexts/nthreads:1");
 	sg4::Engine::set_config("contexts/stack-size:" + std::to_string(STACK_KIB));
+	/* A page behind each stack would be a mapping of its own, of which a process has 65,530. A
+	 * stack is allocated zeroed, and what malloc() has had from the kernel before it zeroes by
+	 * hand, which would touch all pages of all stacks. */
+	sg4::Engine::set_config("contexts/guard-size:0");
+	mallopt(M_TOP_PAD, 0);
 	sg4::Engine::set_config("surf/precision:1e-12");
 	try {
 		machine = network_build(engine);
