@@ -300,6 +300,10 @@ tap_program "atomics by info" under default 2 $most env TEST_INFO=pawl_atomics=1
 for program in mixture phases; do
 	tap_program "atomics, $program" atomics 2 "$programs/$program"
 done
+# Benchmarks and kernels; and what fails natively.
+tap_program "atomics, patterns" atomics 2 "$programs/patterns" --defects 1
+[ -z "$TEST_LONG" ] || tap_program "native, patterns" native 2 $most "$programs/patterns" --limit 150
+[ -z "$TEST_LONG" ] || tap_program "default, patterns" under default 2 $most "$programs/patterns" --limit 150
 for program in $compiled; do
 	[ "$program" = c++ ] || tap_program "atomics, $program" under default 2 60 \
 		env PAWL_ATOMICS=1 "$work/$program"
@@ -412,6 +416,8 @@ fi
 [ "$TEST_MPI" = mpich ] && [ -z "$TEST_LONG" ] ||
 	tap_program "2 hosts x 2, atomics" cluster env PAWL_ATOMICS=1 "$programs/atomics" \
 		--budget 0.02
+[ -z "$TEST_LONG" ] ||
+	tap_program "2 hosts x 2, patterns" cluster env PAWL_ATOMICS=1 "$programs/patterns" --defects 1
 far_atomics()
 {
 	"$srcdir/tests/netcluster" run -n $1 --hosts $2 --mpi "$TEST_MPI" --timeout 300 -- \

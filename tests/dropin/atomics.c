@@ -14,7 +14,8 @@
  *   errors         what the layer refuses, and that it shows the flavour that was asked for.
  *
  * TEST_BREAK=1: chains are made by MPI_Get and MPI_Put, which is not atomic. --bench 1 only
- * measures MPI_Fetch_and_op with MPI_Win_flush. MPIs fail parts of this natively.
+ * measures MPI_Fetch_and_op with MPI_Win_flush, alone and between tasks. MPIs fail parts of this
+ * natively.
  */
 #include "area.h"
 
@@ -853,6 +854,60 @@ static void bench(void)
 	     mean[ONE] * 1e9, mean[COMPUTES] * 1e9, mean[EVERY] * 1e6, longest * 1e6, CALLS);
 }
 
+/* ------------------------------------------------------------- tasks of a counter */
+
+static volatile double task_sink = 1;
+
+static void work(long steps)
+{
+	for (long i = 0; i < steps; i++)
+		task_sink = task_sink * 1.000001 + 1e-9;
+}
+
+/* Steps of work() in a second of a core. */
+static double steps_a_second(void)
+{
+	enum { STEPS = 1000000 };
+	double begin = cpu_seconds();
+
+	work(STEPS);
+	return STEPS / (cpu_seconds() - begin);
+}
+
+/* Draw numbers of tasks from a counter of rank 0 and compute for so long after each, as programs
+ * with NGA_Read_inc() do. All ranks take part; each computes for the CPU time of a task, whatever
+ * the others do. */
+static void tasks(double task)
+{
+	const long steps = (long)(task * steps_a_second());
+	double begin, at, waits = 0, longest = 0;
+	int64_t one = 1, got, n = 0;
+
+	MPI_Win_lock_all(0, win);
+	meet();
+	begin = MPI_Wtime();
+	do {
+		at = MPI_Wtime();
+		MPI_Fetch_and_op(&one, &got, MPI_INT64_T, 0, 0, MPI_SUM, win);
+		MPI_Win_flush(0, win);
+		at = MPI_Wtime() - at;
+		if (rank != 0) {
+			waits += at;
+			longest = at > longest ? at : longest;
+			n++;
+		}
+		work(steps);
+	} while (MPI_Wtime() - begin < tap_budget);
+	MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &waits, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	MPI_Win_unlock_all(win);
+	note("%s: tasks of %.0f us: a draw takes %.2f us in the mean, %.0f us at most, of %d ranks"
+	     " other than the counter's, which do %.0f tasks a second",
+	     area_flavour_name[flavour], task * 1e6, waits / (double)n * 1e6, longest * 1e6,
+	     size - 1, (double)n / tap_budget);
+}
+
 int main(int argc, char **argv)
 {
 	const char *text = getenv("TEST_SEED");
@@ -893,6 +948,8 @@ int main(int argc, char **argv)
 		meet();
 		if (measures) {
 			bench();
+			for (double task = 1e-6; size > 1 && task < 2e-4; task *= 10)
+				tasks(task);
 		} else {
 			random_calls();
 			chains();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The accumulates of a window that has Pawl's atomics. */
-#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,22 +174,10 @@ struct buffer {
 	char *elements, *temporary;
 };
 
-/* Pack one form of a buffer and unpack it in the other. */
-static int convert(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
-		   MPI_Count to_count, MPI_Datatype to_type, MPI_Count bytes, MPI_Comm comm)
+/* Element i of a derived type; its program's buffer may be MPI_BOTTOM. */
+static void *element_at(const struct buffer *u, MPI_Aint i)
 {
-	int rc, position = 0, end;
-	void *packed = malloc((size_t)bytes + 1);
-
-	if (!packed)
-		return MPI_ERR_NO_MEM;
-	rc = PMPI_Pack(from, (int)from_count, from_type, packed, (int)bytes, &position, comm);
-	end = position;
-	position = 0;
-	if (rc == MPI_SUCCESS)
-		rc = PMPI_Unpack(packed, end, &position, to, (int)to_count, to_type, comm);
-	free(packed);
-	return rc;
+	return (void *)((uintptr_t)u->program + (uintptr_t)layout_place(u->layout, i));
 }
 
 /* The n elements of type b at the program's buffer; read: as they are. Returns an error class. */
@@ -207,27 +194,20 @@ static int open_buffer(struct buffer *u, const struct basic *b, MPI_Aint n, MPI_
 	u->elements = u->program;
 	if (!u->layout->offset)
 		return MPI_SUCCESS;
-	if (n > INT_MAX / MOST_BYTES)
-		return MPI_ERR_COUNT;
 	u->elements = u->temporary = malloc((size_t)(n * b->extent) + 1);
 	if (!u->temporary)
 		return MPI_ERR_NO_MEM;
-	return read ? convert(u->program, u->count, u->type, u->temporary, n, b->type, n * b->size,
-			      comm)
-		    : MPI_SUCCESS;
+	for (MPI_Aint i = 0; read && i < n; i++)
+		element_copy(b, u->temporary + i * b->extent, element_at(u, i));
+	return MPI_SUCCESS;
 }
 
 /* write: the elements are for the program. */
-static int close_buffer(struct buffer *u, const struct basic *b, MPI_Aint n, MPI_Comm comm,
-			bool write)
+static void close_buffer(struct buffer *u, const struct basic *b, MPI_Aint n, bool write)
 {
-	int rc = MPI_SUCCESS;
-
-	if (write && u->temporary)
-		rc = convert(u->temporary, n, b->type, u->program, u->count, u->type, n * b->size,
-			     comm);
+	for (MPI_Aint i = 0; write && u->temporary && i < n; i++)
+		element_copy(b, element_at(u, i), u->temporary + i * b->extent);
 	free(u->temporary);
-	return rc;
 }
 
 static int change_all(const struct access *x, const struct layout *l, MPI_Aint n, atomic_uint *lock,
@@ -283,11 +263,8 @@ static int perform(struct window *w, const struct access *x)
 	else if (class == MPI_SUCCESS)
 		rc = far_change(w, x->rank, at.offset, l, n, op_of(x->op), x->op, from.elements,
 				to.elements);
-	close_buffer(&from, &l->basic, n, comm, false);
-	if (class == MPI_SUCCESS && rc == MPI_SUCCESS)
-		class = close_buffer(&to, &l->basic, n, comm, x->fetches);
-	else
-		free(to.temporary);
+	close_buffer(&from, &l->basic, n, false);
+	close_buffer(&to, &l->basic, n, x->fetches && class == MPI_SUCCESS && rc == MPI_SUCCESS);
 	if (class != MPI_SUCCESS)
 		return dropin_raise(w->win, class,
 				    "an accumulate of %lld elements: the types of"

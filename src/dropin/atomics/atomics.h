@@ -110,6 +110,12 @@ struct layout {
 	MPI_Aint low, high; /* its elements are from low on, and before high */
 };
 
+/* Where element i of a derived type is, or of several ones. */
+static inline MPI_Aint layout_place(const struct layout *l, MPI_Aint i)
+{
+	return i / l->n * l->extent + (l->offset ? l->offset[i % l->n] : 0);
+}
+
 /* The most bytes that an element takes. */
 enum { MOST_BYTES = 64 };
 
@@ -127,6 +133,8 @@ int element_change(const struct basic *b, enum op op, MPI_Op mpi_op, atomic_uint
 		   const void *operand, void *before);
 /* Whether the MPI is needed to compute the operation. */
 bool element_needs_mpi(const struct basic *b, enum op op);
+/* The data of an element, without what is in the gap of a pair. */
+void element_copy(const struct basic *b, void *to, const void *from);
 /* Whether two elements have the same data. */
 bool element_same(const struct basic *b, const void *x, const void *y);
 /* before = *at; if that is *compare, *at = *swap. */

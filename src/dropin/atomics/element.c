@@ -170,8 +170,8 @@ static void release(atomic_uint *lock)
 	atomic_store_explicit(lock, 0, ORDER);
 }
 
-/* The data of an element; there may be others in the gap of a pair. */
-static void copy(const struct basic *b, void *to, const void *from)
+/* There may be other data in the gap of a pair. */
+void element_copy(const struct basic *b, void *to, const void *from)
 {
 	const size_t tail = b->second ? sizeof(int) : 0, second = (size_t)b->second;
 
@@ -195,13 +195,13 @@ static int change_locked(const struct basic *b, enum op op, MPI_Op mpi_op, atomi
 	int rc;
 
 	if (op != NO_OP)
-		copy(b, by, operand);
+		element_copy(b, by, operand);
 	acquire(lock);
-	copy(b, value, at);
-	copy(b, before, value);
+	element_copy(b, value, at);
+	element_copy(b, before, value);
 	rc = combine(b, op, mpi_op, by, value);
 	if (rc == MPI_SUCCESS && op != NO_OP)
-		copy(b, at, value);
+		element_copy(b, at, value);
 	release(lock);
 	return rc;
 }
@@ -254,8 +254,8 @@ void element_swap(const struct basic *b, atomic_uint *lock, char *at, const void
 		break;
 	}
 	acquire(lock);
-	copy(b, before, at);
+	element_copy(b, before, at);
 	if (element_same(b, before, compare))
-		copy(b, at, swap);
+		element_copy(b, at, swap);
 	release(lock);
 }

@@ -71,25 +71,20 @@ static void append(struct message *m, const void *data, size_t bytes)
 	m->length += whole;
 }
 
-/* Where element i is. */
-static MPI_Aint place(const struct layout *l, MPI_Aint i)
-{
-	return i / l->n * l->extent + (l->offset ? l->offset[i % l->n] : 0);
-}
-
 /* Fill a message with elements from i on. Returns the next one. */
 static MPI_Aint fill(struct message *m, const struct layout *l, MPI_Aint i, MPI_Aint n,
 		     const char *from, bool fetches)
 {
-	const MPI_Aint extent = l->basic.extent, at = place(l, i),
+	const MPI_Aint extent = l->basic.extent, at = layout_place(l, i),
 		       most = (fetches ? (int)RMA_RESULT_BYTES : (int)ROOM) / extent;
 	MPI_Aint last = i + 1;
 
 	m->first = i;
 	m->head.offset += at;
 	if (last < n)
-		m->head.stride = place(l, last) - at;
-	while (last < n && last - i < most && place(l, last) == at + (last - i) * m->head.stride)
+		m->head.stride = layout_place(l, last) - at;
+	while (last < n && last - i < most &&
+	       layout_place(l, last) == at + (last - i) * m->head.stride)
 		last++;
 	m->head.n = (uint16_t)(last - i);
 	if (m->head.op != NO_OP)
@@ -173,7 +168,7 @@ int far_change(struct window *w, int rank, MPI_Aint offset, const struct layout 
 	if (!element_needs_mpi(&l->basic, op))
 		return change_by_target(w, rank, offset, l, n, op, from, to);
 	for (MPI_Aint i = 0; i < n && rc == MPI_SUCCESS; i++)
-		rc = change_by_mpi(w, rank, offset + place(l, i), &l->basic, mpi_op,
+		rc = change_by_mpi(w, rank, offset + layout_place(l, i), &l->basic, mpi_op,
 				   from + i * extent, to ? to + i * extent : ignored);
 	return rc;
 }
