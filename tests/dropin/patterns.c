@@ -8,9 +8,10 @@
  *   kernels        the RMA forms of the Parallel Research Kernels: transpose, stencil, pipeline;
  *                  and random updates of a table, as HPCC's RandomAccess has them
  *   defects        what MPIs do wrong: polls of a word of the own window, which hang where the
- *                  target must call the MPI; floating point by MPI_Fetch_and_op, whose bits osc/ucx
- *                  of Open MPI 4.1 adds as integers; issues 14173, 14175 and 14181 of
- *                  open-mpi/ompi. Only with --defects 1, for windows with Pawl's atomics.
+ *                  target must call the MPI; floating point by MPI_Fetch_and_op, which is wrong in
+ *                  osc/ucx of Open MPI 4.1 (the value found is that of bits added as
+ *                  integers); issues 14173, 14175 and 14181 of open-mpi/ompi. Only with
+ *                  --defects 1, for windows with Pawl's atomics.
  *
  * --bench 1 prints how long each one takes.
  */
