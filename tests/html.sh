@@ -38,6 +38,8 @@ check "every document and manual page is in the index" pages
 figures()
 {
 	for data in "$srcdir"/doc/measured/figures/*.tsv "$srcdir"/doc/measured/figures/*.json.gz; do
+		# what headlines are with other constants, and not drawn
+		case $data in */figvaried.tsv) continue ;; esac
 		name=${data##*/}
 		grep -q "_images/${name%%.*}.svg" "$out"/doc/*.html "$out"/doc/*/*.html ||
 			{ echo "no picture of $name"; return 1; }
