@@ -53,7 +53,7 @@ static void show_connections(FILE *out, const struct topo *t, int per_node)
 {
 	double far = t->nranks - per_node, all = UCX_OWN_DESCRIPTORS + UCX_PEER_DESCRIPTORS * far,
 	       contacts = (double)t->nranks * (UCX_ADDRESS_BYTES + 2 * sizeof(int)) +
-			  (double)t->nnodes * UCX_HOST_BYTES;
+			  (double)t->nnodes * (UCX_HOST_BYTES + sizeof(int));
 	struct rlimit limit;
 	int width;
 
