@@ -65,11 +65,11 @@ static bool tell_rank(struct ucx_net *n, struct ucx_peer *p)
  * one at its own place. */
 static bool tell_node(struct ucx_net *n, int node, struct ucx_telling *w, uint64_t now)
 {
-	const int *first = ucx_route_table(n), *member = first + n->shared->nodes + 1 + n->ranks;
-	const int size = first[node + 1] - first[node];
+	int size;
+	const int *member = ucx_route_ranks(n, node, &size);
 
 	for (; w->asked < size && node != n->my_node; w->asked++, w->since_ns = 0) {
-		int rank = member[first[node] + (n->rank + w->asked) % size];
+		int rank = member[(n->rank + w->asked) % size];
 		struct ucx_peer *p = ucx_call(n, ucx_route(n, rank), true);
 
 		if (!p)

@@ -371,6 +371,8 @@ size_t ucx_route_ints(const int *node, int ranks);
 void ucx_route_fill(const int *node, int ranks, int *to);
 void ucx_route_open(struct ucx_net *n);
 int *ucx_route_table(const struct ucx_net *n); /* in the shared memory */
+/* The ranks of a node, and how many they are. */
+const int *ucx_route_ranks(const struct ucx_net *n, int node, int *size);
 /* The rank to which requests on this rank's segment go: itself, or another one of its node. Under
  * the mutex. */
 int ucx_route_by_node(const struct ucx_net *n, int rank);

@@ -47,6 +47,14 @@ void ucx_route_fill(const int *node, int ranks, int *to)
 		member[first[node[i]] + index[i]] = i;
 }
 
+const int *ucx_route_ranks(const struct ucx_net *n, int node, int *size)
+{
+	const int *first = ucx_route_table(n), *index = first + n->shared->nodes + 1;
+
+	*size = first[node + 1] - first[node];
+	return index + n->ranks + first[node];
+}
+
 void ucx_route_open(struct ucx_net *n)
 {
 	const int nodes = n->shared->nodes, width = n->shared->width;
