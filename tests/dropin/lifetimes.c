@@ -7,7 +7,6 @@
  */
 #include "area.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -125,18 +124,6 @@ static long kilobytes(void)
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static int entries(const char *folder)
-{
-	DIR *d = opendir(folder);
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
 /* How many communicators this process can still create, up to a limit. */
 static int communicators_left(void)
 {
@@ -192,13 +179,13 @@ static void groups(void)
 		/* By then libraries have allocated what they keep. */
 		if (i == rounds / 3) {
 			left = communicators_left();
-			files = entries("/proc/self/fd") + entries("/dev/shm");
+			files = tap_entries("/proc/self/fd") + tap_entries("/dev/shm");
 			memory = kilobytes();
 		}
 		one_of_a_group(&seed, i);
 	}
 	memory = kilobytes() - memory;
-	files = entries("/proc/self/fd") + entries("/dev/shm") - files;
+	files = tap_entries("/proc/self/fd") + tap_entries("/dev/shm") - files;
 	left -= communicators_left();
 	note("%ld kB, %d files, %d communicators more", memory, files, left);
 	expect(left <= 32, "%d communicators fewer are left", left);

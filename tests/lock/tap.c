@@ -3,6 +3,7 @@
 #include "tap.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -272,6 +273,18 @@ void sleep_for(double seconds)
 	};
 
 	nanosleep(&t, NULL);
+}
+
+int tap_entries(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
 }
 
 double cpu_seconds(void)

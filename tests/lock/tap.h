@@ -73,6 +73,8 @@ double seconds_now(void);
 void sleep_for(double seconds);
 /* CPU time of this process, in seconds. */
 double cpu_seconds(void);
+/* How many entries a folder has, "." and ".." among them; 0: it cannot be read. */
+int tap_entries(const char *folder);
 /* Wait for that time, yielding the core but driving the MPI: a rank that
  * sleeps would delay operations on its memory, and so might hide errors. */
 void linger(double seconds);

@@ -4,7 +4,6 @@
  * no thread. The statistics of malloc() do not show this, because it keeps freed blocks for
  * threads; so all of its calls are counted here (only glibc has the names for that).
  */
-#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>
@@ -78,18 +77,6 @@ void free(void *p)
 }
 #endif
 
-static int entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 static void one_table(const struct pawl_kind *kind)
 {
 	pawl_table *t = table_open(kind->name, 4, "transport", "ucx");
@@ -113,18 +100,18 @@ static void many(const struct pawl_kind *kind, int tables, bool stays)
 	for (int i = 0; i < WARM + tables; i++) {
 		if (i == WARM) {
 			before = blocks;
-			fds = entries("/proc/self/fd");
-			threads = entries("/proc/self/task");
+			fds = tap_entries("/proc/self/fd");
+			threads = tap_entries("/proc/self/task");
 		}
 		one_table(kind);
 	}
 	grown = blocks - before;
 	/* The MPI may keep some blocks, but not for each table. */
 	expect(grown < tables / 2, "%ld blocks of the heap are left", grown);
-	expect(entries("/proc/self/fd") <= fds, "%d descriptors, and %d before",
-	       entries("/proc/self/fd"), fds);
-	expect(entries("/proc/self/task") <= threads, "%d threads, and %d before",
-	       entries("/proc/self/task"), threads);
+	expect(tap_entries("/proc/self/fd") <= fds, "%d descriptors, and %d before",
+	       tap_entries("/proc/self/fd"), fds);
+	expect(tap_entries("/proc/self/task") <= threads, "%d threads, and %d before",
+	       tap_entries("/proc/self/task"), threads);
 	note("%ld blocks of the heap are left of %d tables", grown, tables);
 	if (other)
 		table_close(other);
