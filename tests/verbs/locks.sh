@@ -2,30 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # In a guest, by tests/verbs.sh: locks over a device with addition and compare-and-swap alone.
 
-. "$srcdir/tests/tap.sh"
-. "$srcdir/tests/mpirun.sh"
-lock=$builddir/tests/lock
-
-# The MPI uses shared memory. Locks have the device, and the loopback to connect.
-export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader PAWL_TRANSPORT=ucx
-export UCX_TLS=rc_v,ud_v,tcp,self UCX_NET_DEVICES=rxe0:1,lo UCX_IB_GID_INDEX=0 UCX_ATOMIC_MODE=device
-
-# on_nodes NODES RANKS PROGRAM...: so many nodes of so many ranks each
-on_nodes()
-{
-	nodes=$1
-	each=$2
-	shift 2
-	(
-		export PAWL_TOPOLOGY="node:$nodes core:$each"
-		mpi_run $((nodes * each)) 300 "$@"
-	)
-}
-# counter NAME: of the device
-counter()
-{
-	rdma statistic show link rxe0/1 | sed "s/.* $1 \([0-9]*\).*/\1/"
-}
+. "$srcdir/tests/verbs/device.sh"
 
 tap_program "words" on_nodes 2 1 "$lock/ucx_words" --limit 200
 tap_program "the home is stopped" on_nodes 2 1 "$lock/stopped" --limit 200
@@ -37,13 +14,7 @@ tap_program "4 nodes" on_nodes 4 1 "$lock/exclusion" --only d-mcs --budget 0.02 
 tap_program "2 nodes x 2" on_nodes 2 2 "$lock/exclusion" --budget 0.02 --limit 200 \
 	--except mpi-win-lock,d-mcs,alock,adaptive
 tap_program "2 nodes x 2" on_nodes 2 2 "$lock/operations" --limit 200
-one_sided()
-{
-	rdma statistic show link rxe0/1
-	[ "$(counter sent_pkts)" -gt 10000 ] && [ "$(counter rdma_sends)" = 0 ] &&
-		[ "$(counter rdma_recvs)" = 0 ]
-}
-check "all of these by the device's atomics, reads and writes, none by a send" one_sided
+check "all of these by the device's atomics, reads and writes, none by a send" one_sided 10000
 
 info()
 {
