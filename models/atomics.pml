@@ -11,8 +11,9 @@
  *           and changes a flag by an atomic. 0 polls the flag, and then loads the word.
  * -DMEET    all processes add to one element: by an instruction (0), by compare-and-swap (1, 2); or,
  *           with -DLOCKED, all under the lock of the target.
- * -DFAR     process 1 replaces a word of 0 by 1 and by 2, by messages to a thread of 0 that may
- *           overtake each other, and changes a flag; 2 polls the flag, and then reads the word.
+ * -DFAR     process 1 replaces a word of 0 by 1, 2 and 3, by messages to a thread of 0 that may
+ *           overtake each other, flushes, and changes a flag; 2 polls the flag, and then reads the
+ *           word.
  *
  *   X2  the origin waits until the target has posted for it as often as it has started
  *   X3  a process waits until all have called the fence as often as itself
@@ -20,7 +21,9 @@
  *   P2  a poll drives the MPI now and then
  *   D   an element is always changed in the same way
  *   C   what was computed from a value replaces only that value
- *   A   a call by message returns when it is answered, and the answer comes when it is performed
+ *   A   a flush returns when all messages are answered, and an answer comes when one is performed
+ *   N   the target performs the messages of an origin by number; what has come too early changes
+ *       nothing, and is sent again, in order, when no other one is on its way
  *
  * What it proves: no operation comes before the stores of its target, and all are there after the
  * epoch (PSCW, FENCE); the word is there with the flag, and no process waits for ever (PUT); no update
@@ -32,7 +35,7 @@
  * | PUT | safe | pass | a put, its flush and a flag | 16 |
  * | MEET | safe | pass | 3 processes add twice, by instructions | 4 850 |
  * | MEET LOCKED | safe | pass | the same, under the target's lock | 6 541 |
- * | FAR | safe | pass | two operations by messages, and a flag | 26 |
+ * | FAR | safe | pass | three operations by messages, a flush and a flag | 331 |
  * | PSCW BREAK_POST | safe | assert | X2: it does not wait | an operation comes before the target's store |
  * | PSCW BREAK_ONCE | safe | assert | X2: it waits for the first post only | the same |
  * | FENCE BREAK_FENCE | safe | assert | X3: it does not wait | the same |
@@ -42,8 +45,10 @@
  * | MEET BREAK_DOMAIN | safe | assert | D: one process adds by the MPI: load, store | an update is lost |
  * | MEET LOCKED BREAK_LOCK | safe | assert | D: one process adds by an instruction | the same |
  * | MEET BREAK_SWAP | safe | assert | C: it stores what it has computed | the same |
- * | FAR BREAK_ANSWER | safe | assert | A: it does not wait for the answer | the first one comes last |
- * | FAR BREAK_PERFORM | safe | assert | A: the answer comes first | the flag comes before the word |
+ * | FAR BREAK_ANSWER | safe | assert | A: the flush does not wait | the flag comes before the word |
+ * | FAR BREAK_PERFORM | safe | assert | A: the answer comes first | the same |
+ * | FAR BREAK_NUMBER | safe | assert | N: all are performed as they come | the last one comes first |
+ * | FAR BREAK_AGAIN | safe | assert | N: what was refused is not sent again | an operation is lost |
  */
 #define N 3
 #ifndef ROUNDS
@@ -225,27 +230,40 @@ proctype process(byte me)
 #endif
 
 #ifdef FAR
-byte word, flag;
-bool sent[2], answered[2];
+#define MESSAGES 3
+#define NONE 0
+#define DONE 1
+#define LATER 2
+byte word, flag, next;
+bool sent[MESSAGES];
+byte answer[MESSAGES];
 
-inline perform(k)
+inline receive(k)
 {
 	atomic { sent[k] -> sent[k] = false };
-#ifdef BREAK_PERFORM
-	answered[k] = true;
-	word = k + 1
+	if
+#ifdef BREAK_NUMBER
+	:: true ->
 #else
-	word = k + 1;
-	answered[k] = true
+	:: next != k -> answer[k] = LATER
+	:: else ->
 #endif
+#ifdef BREAK_PERFORM
+		answer[k] = DONE;
+#endif
+		word = k + 1; /* N */
+		next++;
+		answer[k] = DONE
+	fi
 }
 
 proctype thread()
 {
 end:
 	do
-	:: perform(0)
-	:: perform(1)
+	:: receive(0)
+	:: receive(1)
+	:: receive(2)
 	od
 }
 
@@ -255,16 +273,30 @@ proctype process(byte me)
 
 	if
 	:: me == 1 ->
-		for (i : 0 .. 1) {
-			sent[i] = true;
-#ifndef BREAK_ANSWER
-			answered[i] /* A */
-#endif
+		for (i : 0 .. MESSAGES - 1) {
+			sent[i] = true
 		}
+#ifndef BREAK_ANSWER
+		for (i : 0 .. MESSAGES - 1) {
+			answer[i] != NONE /* A */
+		}
+#ifndef BREAK_AGAIN
+		for (i : 0 .. MESSAGES - 1) {
+			if
+			:: answer[i] == LATER -> /* N */
+				answer[i] = NONE;
+				sent[i] = true;
+				answer[i] != NONE;
+				assert(answer[i] == DONE)
+			:: else
+			fi
+		}
+#endif
+#endif
 		flag = 1
 	:: me == 2 ->
 		flag == 1;
-		assert(word == 2)
+		assert(word == MESSAGES)
 	:: else
 	fi
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls for what observers have collected: percentiles, and the locks of a window; and what
  * the layers ask of their tables. */
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "table/table.h"
 
@@ -50,13 +52,33 @@ bool pawl_private_serve(pawl_table *t, rma_serve *fn, void *arg)
 	return t->rma.transport->serve && t->rma.transport->serve(&t->rma, fn, arg);
 }
 
-int pawl_private_do(pawl_table *t, int rank, uint64_t lock, const struct rma_task *task, int n)
+struct rma_client *pawl_private_tasks(pawl_table *t)
 {
-	struct rma_client c = {.rma = &t->rma, .lock = lock};
+	struct rma_client *c = calloc(1, sizeof *c);
 
-	if (t->rma.transport->task(&c, rank, task, n))
+	if (c)
+		c->rma = &t->rma;
+	return c;
+}
+
+void pawl_private_tasks_free(struct rma_client *c)
+{
+	free(c);
+}
+
+void pawl_private_send(struct rma_client *c, int rank, uint64_t lock, const struct rma_task *task)
+{
+	c->lock = lock;
+	c->rma->transport->task(c, rank, task);
+}
+
+int pawl_private_await(struct rma_client *c)
+{
+	const bool ok = c->rma->transport->answers(c), unreached = c->unreached;
+
+	c->failed = c->unreached = false;
+	if (ok)
 		return PAWL_SUCCESS;
-	if (c.unreached)
-		return PAWL_ERR_CONNECT; /* with its message */
-	return error_set(PAWL_ERR_PEER, "rank %d of the table is dead", rank);
+	return unreached ? PAWL_ERR_CONNECT /* with its message */
+			 : error_set(PAWL_ERR_PEER, "a rank of the table is dead");
 }

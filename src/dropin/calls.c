@@ -98,11 +98,19 @@ static inline struct window *with_atomics(MPI_Win win)
 #define INSTEAD_Win_fence atomics_fence(w, assertion)
 #define INSTEAD_Win_post matched(w, group, PASS(Win_post(group, assertion, win)), true)
 #define INSTEAD_Win_start matched(w, group, PASS(Win_start(group, assertion, win)), false)
+#define INSTEAD_Win_complete completed(w, win)
 #define INSTEAD_Win_get_attr flavor(w, key, value, flag, PASS(Win_get_attr(win, key, value, flag)))
 
 static inline int matched(struct window *w, MPI_Group group, int rc, bool posts)
 {
 	return rc == MPI_SUCCESS ? atomics_matched(w, group, posts) : rc;
+}
+
+static inline int completed(struct window *w, MPI_Win win)
+{
+	const int ours = atomics_complete(w, -1, false), rc = PASS(Win_complete(win));
+
+	return ours == MPI_SUCCESS ? rc : ours;
 }
 
 static inline int flavor(const struct window *w, int key, void *value, const int *flag, int rc)
@@ -169,53 +177,60 @@ DROPIN_ATOMICS(UNDER_PMPI)
 #endif
 
 /* NULL: the window has the MPI's locks, or the call is from behind this layer. */
-static inline const struct window *expect(MPI_Win win, bool all, int rank)
+static inline struct window *expect(MPI_Win win, int rank)
 {
 	struct window *w = is_behind() ? NULL : windows_find(win);
 
 	if (!w || !w->pool)
 		return NULL;
 	if (!DROPIN_YIELDS)
-		completion_expect(w, all ? 0 : rank, all ? w->size - 1 : rank);
+		completion_expect(w, rank < 0 ? 0 : rank, rank < 0 ? w->size - 1 : rank);
 	return w;
 }
 
 /* Between hosts Open MPI's osc/ucx does not look at the network in a flush of the own rank. A
  * process that polls a word of its own window would never see what others write there. */
-static inline int flushed(const struct window *w, bool all, int rank, int rc)
+static inline int flushed(const struct window *w, int rank, int rc)
 {
-	if (w && w->pool->far && (all || rank == w->pool->rank))
+	if (w && w->pool->far && (rank < 0 || rank == w->pool->rank))
 		dropin_drive(w);
 	return rc;
 }
 
-int MPI_Win_flush(int rank, MPI_Win win)
-{
-	const struct window *w = expect(win, false, rank);
+/* The target of each; -1: all. Whether it completes at the origin only. */
+#define RANK_Win_flush rank
+#define RANK_Win_flush_local rank
+#define RANK_Win_flush_all -1
+#define RANK_Win_flush_local_all -1
+#define LOCAL_Win_flush false
+#define LOCAL_Win_flush_all false
+#define LOCAL_Win_flush_local true
+#define LOCAL_Win_flush_local_all true
 
-	return flushed(w, false, rank, PASS(Win_flush(rank, win)));
-}
+#define FLUSH(name, parameters, arguments)                                       \
+	int MPI_##name parameters                                                \
+	{                                                                        \
+		struct window *w = expect(win, RANK_##name);                     \
+		const int ours = atomics_complete(w, RANK_##name, LOCAL_##name), \
+			  rc = flushed(w, RANK_##name, PASS(name arguments));    \
+                                                                                 \
+		return ours == MPI_SUCCESS ? rc : ours;                          \
+	}
+DROPIN_FLUSHES(FLUSH)
 
-int MPI_Win_flush_local(int rank, MPI_Win win)
-{
-	const struct window *w = expect(win, false, rank);
-
-	return flushed(w, false, rank, PASS(Win_flush_local(rank, win)));
-}
-
-int MPI_Win_flush_all(MPI_Win win)
-{
-	const struct window *w = expect(win, true, 0);
-
-	return flushed(w, true, 0, PASS(Win_flush_all(win)));
-}
-
-int MPI_Win_flush_local_all(MPI_Win win)
-{
-	const struct window *w = expect(win, true, 0);
-
-	return flushed(w, true, 0, PASS(Win_flush_local_all(win)));
-}
+/* A tool in front of this layer calls these. For Pawl's own windows they are the MPI's. */
+#ifdef PIC
+#define FLUSH_BY_TOOL(name, parameters, arguments)                               \
+	int PMPI_##name parameters                                               \
+	{                                                                        \
+		struct window *w = with_atomics(win);                            \
+		const int ours = atomics_complete(w, RANK_##name, LOCAL_##name), \
+			  rc = next_mpi.name arguments;                          \
+                                                                                 \
+		return ours == MPI_SUCCESS ? rc : ours;                          \
+	}
+DROPIN_FLUSHES(FLUSH_BY_TOOL)
+#endif
 
 #pragma GCC visibility pop
 #define FLUSH_ALIAS(name, parameters, arguments) \

@@ -455,7 +455,7 @@ int dropin_lock(struct window *w, int type, int rank, int assertion)
 int dropin_unlock(struct window *w, int rank)
 {
 	enum held what;
-	int rc, ours = PAWL_SUCCESS;
+	int rc, done, ours = PAWL_SUCCESS;
 
 	if (rank < 0 || rank >= w->size)
 		return next_Win_unlock(rank, w->win);
@@ -469,12 +469,15 @@ int dropin_unlock(struct window *w, int rank)
 		return bypass_unlock(w, rank);
 	dropin_order_memory(w);
 	completion_expect(w, rank, rank);
+	done = atomics_complete(w, rank, false);
 	rc = close_native(w, rank);
 	if (what != HELD_NOCHECK)
 		ours = release_target(w, rank, what);
 	count_locks(w, -1);
 	settle(&w->held[rank], HELD_NOT);
 	after_unlock(w, rank);
+	if (done != MPI_SUCCESS)
+		return done;
 	if (ours != PAWL_SUCCESS)
 		return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_unlock of target %d: %s", rank,
 				    pawl_error_message());
@@ -552,7 +555,7 @@ int dropin_lock_all(struct window *w, int assertion)
 int dropin_unlock_all(struct window *w)
 {
 	enum held what;
-	int rc, ours = PAWL_SUCCESS;
+	int rc, done, ours = PAWL_SUCCESS;
 
 	if (look(&w->all) != HELD_NOT && w->ranges && ranges_held(w, -1))
 		return dropin_raise(w->win, MPI_ERR_RMA_SYNC,
@@ -563,11 +566,14 @@ int dropin_unlock_all(struct window *w)
 		return bypass_unlock(w, -1);
 	dropin_order_memory(w);
 	completion_expect(w, 0, w->size - 1);
+	done = atomics_complete(w, -1, false);
 	rc = next_Win_unlock_all(w->win);
 	if (what != HELD_NOCHECK)
 		ours = release_all(w, w->size);
 	count_locks(w, -1);
 	settle(&w->all, HELD_NOT);
+	if (done != MPI_SUCCESS)
+		return done;
 	if (ours != PAWL_SUCCESS)
 		return dropin_raise(w->win, MPI_ERR_OTHER, "MPI_Win_unlock_all: %s",
 				    pawl_error_message());
@@ -635,14 +641,18 @@ int epochs_enter(struct window *w, int rank, bool *own)
 
 int epochs_complete(struct window *w, int rank, bool own)
 {
+	int rc, done;
+
 	while (own && !change(w, &w->held[rank], HELD_RANGES)) {
 		dropin_drive(w);
 		sched_yield();
 	}
 	dropin_order_memory(w);
 	completion_expect(w, rank, rank);
-	return own && w->epoch_users[rank] == 1 ? close_native(w, rank)
-						: PMPI_Win_flush(rank, w->win);
+	done = atomics_complete(w, rank, false);
+	rc = own && w->epoch_users[rank] == 1 ? close_native(w, rank)
+					      : next_mpi.Win_flush(rank, w->win);
+	return done == MPI_SUCCESS ? rc : done;
 }
 
 int epochs_leave(struct window *w, int rank, bool own)

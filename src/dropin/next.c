@@ -4,9 +4,9 @@
  *
  * A PMPI tool may be loaded before this library or after it. A tool that is loaded before it wraps
  * MPI_Win_lock and calls PMPI_Win_lock, or does not wrap the call at all; so the shared library
- * defines both names (of the flushes, which no lock depends on, one). A tool that is loaded after
- * it is called in place of the MPI; its PMPI_* calls come here again and go to the MPI, within
- * calls of this layer (behind_depth) and in others (next_has()).
+ * defines both names. A tool that is loaded after it is called in place of the MPI; its PMPI_*
+ * calls come here again and go to the MPI, within calls of this layer (behind_depth) and in others
+ * (next_has()).
  *
  * The library creates its own windows by the MPI's functions directly (own_windows.h), so neither
  * this layer nor a tool sees them.

@@ -205,9 +205,15 @@ __attribute__((visibility("default"))) void pawl_private_report_locks(pawl_table
  * all ranks. */
 __attribute__((visibility("default"))) bool pawl_private_serve(pawl_table *t, rma_serve *fn,
 							       void *arg);
-/* The same: have the rank perform n tasks. lock: one whose home it is, for messages. PAWL_ERR_PEER:
- * the rank is dead. PAWL_ERR_CONNECT: it cannot be reached, and nothing has been done. */
-__attribute__((visibility("default"))) int pawl_private_do(pawl_table *t, int rank, uint64_t lock,
-							   const struct rma_task *task, int n);
+/* The same: whose tasks for others one thread at a time sends and awaits. NULL: out of memory. */
+__attribute__((visibility("default"))) struct rma_client *pawl_private_tasks(pawl_table *t);
+__attribute__((visibility("default"))) void pawl_private_tasks_free(struct rma_client *c);
+/* The same: send a task to the rank. lock: one whose home it is, for messages. */
+__attribute__((visibility("default"))) void
+pawl_private_send(struct rma_client *c, int rank, uint64_t lock, const struct rma_task *task);
+/* The same: await the answers to all that has been sent. PAWL_ERR_PEER: a rank is dead.
+ * PAWL_ERR_CONNECT: one cannot be reached, and gets nothing. Some of the tasks may have been
+ * performed then. */
+__attribute__((visibility("default"))) int pawl_private_await(struct rma_client *c);
 
 #endif

@@ -105,10 +105,12 @@ struct rma_transport {
 	 * no answer at until_ns. NULL: an operation and a flush do not take long. */
 	bool (*look)(struct rma_client *c, int rank, uint64_t offset, int64_t *to, unsigned words,
 		     uint64_t until_ns);
-	/* Tasks of one rank for another (tasks.h). task returns when all are answered; false: they
-	 * may have been performed or not, and c says why. serve: from now on fn performs those for
-	 * this rank; false: it does not. NULL: the transport has none. */
-	bool (*task)(struct rma_client *c, int rank, const struct rma_task *task, int n);
+	/* Tasks of one rank for another (tasks.h). task sends one, whose bytes it copies. answers
+	 * returns when all are answered; false: some may have been performed or not, and c says
+	 * why. serve: from now on fn performs those for this rank; false: it does not. NULL: the
+	 * transport has none. */
+	void (*task)(struct rma_client *c, int rank, const struct rma_task *task);
+	bool (*answers)(struct rma_client *c);
 	bool (*serve)(struct rma *r, rma_serve *fn, void *arg);
 	/* The rest may be NULL. Collective: free everything that the transport has made. All ranks
 	 * have completed their operations. */

@@ -20,7 +20,7 @@ static const struct wire_expected answer = {WIRE_ANSWER, ME, RANKS};
 static const struct wire_limits limits = {64, END};
 static const struct wire_header header = {
     .number = 7, .type = WIRE_REQUEST, .index = 2, .from = OTHER, .to = ME};
-static char message[2 * WIRE_REQUEST_BYTES];
+static char message[WIRE_TASK_BYTES + WIRE_REQUEST_BYTES];
 static struct wire_header read_back;
 
 static void put_op(int i, uint64_t offset, unsigned operation)

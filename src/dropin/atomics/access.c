@@ -134,8 +134,9 @@ int atomics_fetch_and_op(struct window *w, const void *origin, void *result, MPI
 				    at.target->base + at.offset, origin, result);
 	else
 		rc = far_change(w, rank, at.offset, l, 1, op, mpi_op, origin, result);
-	done(w,
-	     op != NO_OP && (op != REPLACE || memcmp(origin, result, (size_t)l->basic.size) != 0));
+	done(w, !is_mapped(&at) ||
+		    (op != NO_OP &&
+		     (op != REPLACE || memcmp(origin, result, (size_t)l->basic.size) != 0)));
 	return rc;
 }
 
@@ -159,7 +160,7 @@ int atomics_compare_and_swap(struct window *w, const void *origin, const void *c
 			     compare, origin, result);
 	else
 		rc = far_swap(w, rank, at.offset, &l->basic, compare, origin, result);
-	done(w, memcmp(compare, result, (size_t)l->basic.size) == 0);
+	done(w, !is_mapped(&at) || memcmp(compare, result, (size_t)l->basic.size) == 0);
 	return rc;
 }
 
@@ -263,6 +264,9 @@ static int perform(struct window *w, const struct access *x)
 	else if (class == MPI_SUCCESS)
 		rc = far_change(w, x->rank, at.offset, l, n, op_of(x->op), x->op, from.elements,
 				to.elements);
+	/* The program may free the type of the result before the call is complete. */
+	if (to.temporary && rc == MPI_SUCCESS)
+		rc = atomics_complete(w, x->rank, true);
 	close_buffer(&from, &l->basic, n, false);
 	close_buffer(&to, &l->basic, n, x->fetches && class == MPI_SUCCESS && rc == MPI_SUCCESS);
 	if (class != MPI_SUCCESS)
@@ -285,6 +289,15 @@ int atomics_access(struct window *w, const struct access *x, MPI_Request *reques
 		done(w, x->op != MPI_NO_OP);
 	}
 	if (rc == MPI_SUCCESS && request)
+		rc = atomics_complete(w, x->rank, false);
+	if (rc == MPI_SUCCESS && request)
 		rc = PMPI_Rget(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE, w->win, request);
 	return rc;
+}
+
+int atomics_complete(struct window *w, int rank, bool local)
+{
+	if (!w || !w->atomics || !w->atomics->away || rank < -1 || rank >= w->size)
+		return MPI_SUCCESS;
+	return local ? far_complete_local(w, rank) : far_complete(w, rank);
 }

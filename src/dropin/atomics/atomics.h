@@ -2,8 +2,9 @@
 /*
  * Pawl's atomics under MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap
  * and the calls with a request: PAWL_ATOMICS=1, or info key pawl_atomics=1 of a window. They are
- * performed in the memory of the target by atomic instructions, before the call returns: by the
- * origin, if it maps that memory, else by a thread of the target, to which it sends a message.
+ * performed in the memory of the target by atomic instructions: by the origin, before the call
+ * returns, if it maps that memory; else by a thread of the target, to which it sends messages,
+ * before they are completed.
  *
  *   domain.c   which windows have them; when a target is exposed
  *   access.c   the calls
@@ -37,17 +38,19 @@
  * One domain over several nodes. In both ways it is a CPU of the target's node that changes the
  * element, by the same instruction or under the same lock; type and address decide which, and not
  * the way. The thread of the target may not call the MPI. What only the MPI can compute, the origin
- * computes from a value that it has fetched, and has it replaced if it is still that value. So such
- * an operation may have to be repeated while others change the element, as by compare-and-swap
- * within a node.
+ * computes from a value that it has fetched, and has it replaced if it is still that value, before
+ * the call returns. So such an operation may have to be repeated while others change the element,
+ * as by compare-and-swap within a node.
  *
- * Order and completion. The instructions are sequentially consistent, and done when the call
- * returns: a call by message waits for the answer, which the thread sends when it is done. So
- * accumulates of one process are in program order, whatever accumulate_ordering says; they are
- * complete, at the origin and at the target, before any flush, unlock, fence, MPI_Win_complete or
- * test of their request, whether that is called through this layer or not; and a request is that of
- * an MPI_Rget from MPI_PROC_NULL. With operations of the MPI (MPI_Put, MPI_Get) they are ordered by
- * the flush between them, which remains the MPI's: it returns when the operation has changed the
+ * Order and completion. The instructions are sequentially consistent. Those of the origin are done
+ * when the call returns. What goes by message is numbered, and the thread performs the messages of
+ * an origin in their order (far.c). So accumulates of one process at one target are in program
+ * order, whatever accumulate_ordering says. The thread answers when it has performed a message, and
+ * a flush, an unlock, a fence and MPI_Win_complete wait for the answers before they call the MPI's;
+ * a local flush waits only if there are results. All of these calls, also by their PMPI_* names,
+ * are this layer's. A call with a request waits at once, and its request is that of an MPI_Rget
+ * from MPI_PROC_NULL. With operations of the MPI (MPI_Put, MPI_Get) they are ordered by the flush
+ * between them, whose other part remains the MPI's: it returns when the operation has changed the
  * memory, or has read it. Loads and stores of the target are ordered by whatever MPI asks for
  * (MPI_Win_sync and a message, an epoch).
  *
@@ -161,7 +164,9 @@ struct atomics {
 	MPI_Group group;
 	MPI_Win own, memory; /* the memory of struct exposed, and of the window */
 	int rank, size;
-	bool far; /* over several nodes */
+	bool far;         /* over several nodes */
+	struct far *away; /* accumulates on their way to other nodes; NULL unless far */
+	uint64_t *served; /* [size] messages of each process that the thread has performed */
 	bool crowded;
 	bool is_allocated; /* made by MPI_Win_allocate */
 	_Atomic(unsigned) calls, idle;
@@ -179,15 +184,22 @@ void atomics_close(struct window *w);
 
 /* ----------------------------------------------------------------- far.c */
 
+/* For the accumulates of a window that are on their way. NULL: out of memory. */
+struct far *far_new(const struct window *w);
+void far_free(struct far *f);
 /* n elements, as those of l from offset in the memory of the rank on: as element_change(). from and
- * to: one after the other; from is not read for NO_OP, to may be NULL. Returns a code of MPI; the
- * error has been raised. */
+ * to: one after the other; from is not read for NO_OP, to may be NULL, and is written when the call
+ * is complete. Returns a code of MPI; the error has been raised. */
 int far_change(struct window *w, int rank, MPI_Aint offset, const struct layout *l, MPI_Aint n,
 	       enum op op, MPI_Op mpi_op, const char *from, char *to);
-/* The same for one element: as element_swap(). */
+/* The same for one element: as element_swap(); compare and swap are copied. */
 int far_swap(struct window *w, int rank, MPI_Aint offset, const struct basic *b,
 	     const void *compare, const void *swap, void *before);
 /* This process has called MPI_Win_post for the rank. */
 int far_post(struct window *w, int rank);
+/* Complete all calls with this target, or with all (rank -1); or send them, and complete those that
+ * have results. Return a code of MPI; the error has been raised. */
+int far_complete(struct window *w, int rank);
+int far_complete_local(struct window *w, int rank);
 
 #endif

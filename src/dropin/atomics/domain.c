@@ -226,7 +226,8 @@ static const char *provide(struct window *w, struct atomics *a, MPI_Info info, i
 		return "its processes are on several nodes, and it has no locks of Pawl over UCX"
 		       " by CPU, with connections to all processes, whose thread would perform"
 		       " them";
-	if (!tell_sizes(a, *bytes, *unit))
+	a->away = a->far ? far_new(w) : NULL;
+	if (!all_agree(a->comm, !a->far || a->away) || !tell_sizes(a, *bytes, *unit))
 		return "a process is out of memory";
 	return reach_targets(w, a, info, flavor == MPI_WIN_FLAVOR_ALLOCATE ? base : NULL, handle,
 			     is_mapped(flavor, base));
@@ -246,6 +247,8 @@ static void atomics_free(struct atomics *a)
 		PMPI_Comm_free(&a->node);
 	if (a->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&a->comm);
+	far_free(a->away);
+	free(a->served);
 	free(a->starts);
 	free(a->groups);
 	free(a);
@@ -262,11 +265,12 @@ static struct atomics *atomics_new(const struct window *w, MPI_Comm comm)
 		return NULL;
 	a->starts = calloc((size_t)size, sizeof *a->starts);
 	a->groups = calloc(4 * (size_t)size, sizeof *a->groups);
+	a->served = calloc((size_t)size, sizeof *a->served);
 	a->size = size;
 	a->own = a->memory = MPI_WIN_NULL;
 	a->comm = a->node = MPI_COMM_NULL;
 	a->group = MPI_GROUP_NULL;
-	if (w && a->starts && a->groups)
+	if (w && a->starts && a->groups && a->served)
 		return a;
 	atomics_free(a);
 	return NULL;
@@ -363,16 +367,16 @@ static int mpi_fence(const struct window *w, int assertion)
 
 /* Over several nodes; orders this process's loads and stores, and those of others before their
  * calls, before the operations that follow. */
-static int fence_far(const struct window *w, int assertion)
+static int fence_far(struct window *w, int assertion)
 {
-	const int rc = mpi_fence(w, assertion);
+	const int ours = atomics_complete(w, -1, false), rc = mpi_fence(w, assertion);
 
 	if (rc != MPI_SUCCESS)
 		return rc;
 	atomic_thread_fence(memory_order_seq_cst);
 	PMPI_Barrier(w->atomics->comm);
 	atomic_thread_fence(memory_order_seq_cst);
-	return MPI_SUCCESS;
+	return ours;
 }
 
 int atomics_fence(struct window *w, int assertion)

@@ -47,8 +47,10 @@ bool ucx_messages_open(struct ucx_net *n)
 
 void ucx_messages_close(struct ucx_net *n)
 {
-	for (uint32_t i = 0; i < n->batches; i++)
+	for (uint32_t i = 0; i < n->batches; i++) {
+		free(n->batch[i]->task);
 		free(n->batch[i]);
+	}
 	free(n->batch);
 }
 
@@ -124,7 +126,7 @@ static void send_batch(struct rma_client *c, struct ucx_batch *b)
 	}
 	h.to = b->peer->rank;
 	h.number = b->number = ++b->peer->sent;
-	wire_seal(&n->key, &h, b->bytes, b->used.length);
+	wire_seal(&n->key, &h, b->used.buffer, b->used.length);
 	b->sending = true;
 	ucx_pending_add(c, b->peer, &b->pending);
 	while (ucx_lacks_memory(
@@ -256,6 +258,7 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 	const char *bytes = (const char *)data + sizeof(struct wire_header);
 	struct wire_header h;
 	struct ucx_batch *b;
+	size_t words;
 
 	(void)header, (void)header_length;
 	if (!ucx_take_message(n, WIRE_ANSWER, data, length, param, &h))
@@ -263,9 +266,12 @@ ucs_status_t ucx_on_answer(void *arg, const void *header, size_t header_length, 
 	if (h.index == (uint32_t)UCX_GREETING)
 		ucx_is_greeted(n, &h, bytes, length - sizeof h);
 	b = h.index < n->batches ? n->batch[h.index] : NULL;
+	words = b && b->type == WIRE_TASK ? b->task_words : b ? (size_t)b->results : 0;
 	if (!b || b->peer->rank != h.from || b->number != h.number || !b->pending.client ||
-	    length != sizeof h + (size_t)b->results * sizeof(int64_t))
+	    length != sizeof h + words * sizeof(int64_t))
 		return UCS_OK; /* it has failed meanwhile, or been answered */
+	if (b->type == WIRE_TASK)
+		memcpy(b->task_result, bytes, words * sizeof(int64_t));
 	for (int i = 0; i < b->results; i++)
 		memcpy(b->result[i], bytes + (size_t)i * sizeof(int64_t), sizeof(int64_t));
 	ucx_pending_done(&b->pending, true);
@@ -280,21 +286,30 @@ void ucx_messages_lost(struct ucx_net *n, struct ucx_pending *f)
 
 /* ---------------------------------------------------------------------- tasks */
 
-static bool messages_task(struct rma_client *c, int rank, const struct rma_task *task, int tasks)
+static void messages_task(struct rma_client *c, int rank, const struct rma_task *task)
+{
+	struct ucx_net *n = ucx_net_of(c->rma);
+	struct ucx_batch *b;
+
+	pthread_mutex_lock(&n->mutex);
+	b = open_batch(c, rank);
+	while (!b->task && !(b->task = malloc(WIRE_TASK_BYTES)))
+		ucx_pause(c);
+	memcpy(b->task + sizeof(struct wire_header), task->bytes, task->length);
+	b->used = (ucp_dt_iov_t){b->task, sizeof(struct wire_header) + task->length};
+	b->type = WIRE_TASK;
+	b->task_result = task->result;
+	b->task_words = task->words;
+	ucx_messages_push(c);
+	ucx_step(n); /* answers to others may have come */
+	pthread_mutex_unlock(&n->mutex);
+}
+
+static bool messages_answers(struct rma_client *c)
 {
 	struct ucx_net *n = ucx_net_of(c->rma);
 
 	pthread_mutex_lock(&n->mutex);
-	for (int i = 0; i < tasks && !c->failed; i++) {
-		struct ucx_batch *b = open_batch(c, rank);
-
-		b->type = WIRE_TASK;
-		memcpy(b->bytes + b->used.length, task[i].bytes, task[i].length);
-		b->used.length += task[i].length;
-		for (int k = 0; k < task[i].words; k++)
-			b->result[b->results++] = task[i].result + k;
-	}
-	ucx_messages_push(c);
 	ucx_complete(c);
 	pthread_mutex_unlock(&n->mutex);
 	return !c->failed;
@@ -421,6 +436,7 @@ const struct rma_transport ucx_messages_transport = {
     .progress = ucx_progress,
     .sleep = ucx_sleep,
     .task = messages_task,
+    .answers = messages_answers,
     .serve = ucx_serve_tasks,
     .close = ucx_close,
     .leave = ucx_leave,

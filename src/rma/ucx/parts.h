@@ -122,9 +122,13 @@ struct ucx_batch {
 	ucp_dt_iov_t used; /* the part of bytes in use */
 	int64_t *result[WIRE_OPERANDS];
 	char bytes[WIRE_REQUEST_BYTES];
+	/* Of a task: its message, in place of bytes (NULL: none so far), and its result. */
+	char *task;
+	int64_t *task_result;
+	size_t task_words;
 };
 _Static_assert((int)WIRE_OPERANDS >= (int)RMA_ORDERED, "a message has room for what is ordered");
-_Static_assert(WIRE_REQUEST_BYTES - sizeof(struct wire_header) >= RMA_TASK_BYTES &&
+_Static_assert(WIRE_TASK_BYTES - sizeof(struct wire_header) == RMA_TASK_BYTES &&
 		   WIRE_ANSWER_BYTES - sizeof(struct wire_header) == RMA_RESULT_BYTES,
 	       "a message has room for a task, and its answer for the result");
 
@@ -165,7 +169,7 @@ static inline struct ucx_direct_client *ucx_direct_client(struct rma_client *c)
 /* An answer message. */
 struct ucx_answer {
 	ucp_dt_iov_t used; /* the part of bytes in use */
-	char bytes[WIRE_ANSWER_BYTES];
+	_Alignas(int64_t) char bytes[WIRE_ANSWER_BYTES];
 };
 
 /* The request that sets up a connection. It has no operations, but the address of an endpoint of

@@ -57,16 +57,14 @@ static bool perform_task(const struct rma_ucx *u, int from, const void *data, si
 			 struct ucx_answer *m)
 {
 	rma_serve *serve = atomic_load_explicit(&u->serve, memory_order_acquire);
-	int64_t result[RMA_RESULT_BYTES / sizeof(int64_t)] = {0};
-	size_t bytes;
+	const size_t header = sizeof(struct wire_header);
+	size_t words;
 
 	if (!serve)
 		return false;
-	bytes = sizeof(int64_t) * (size_t)serve(u->serve_arg, from,
-						(const char *)data + sizeof(struct wire_header),
-						length - sizeof(struct wire_header), result);
-	memcpy(m->bytes + sizeof(struct wire_header), result, bytes);
-	m->used = (ucp_dt_iov_t){m->bytes, sizeof(struct wire_header) + bytes};
+	words = (size_t)serve(u->serve_arg, from, (const char *)data + header, length - header,
+			      (int64_t *)(void *)(m->bytes + header));
+	m->used = (ucp_dt_iov_t){m->bytes, header + words * sizeof(int64_t)};
 	return true;
 }
 

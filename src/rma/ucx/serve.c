@@ -15,11 +15,14 @@
 #include "base/thread.h"
 #include "rma/ucx/parts.h"
 
+#include <linux/sched.h>
 #include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* An origin that returns within QUICK_NS (some round trips to a sleeping thread) is likely to
  * return again, and sooner once the thread polls. */
-enum { QUICK_NS = 200000, LOOK_ON_NS = 100000, NOTIFY_MS = 20 };
+enum { QUICK_NS = 200000, LOOK_ON_NS = 100000, NOTIFY_MS = 20, SLICE_NS = 100000 };
 
 /* While there is always work, how much of it is done before the thread looks at anything else, and
  * how often it looks at the processes that it watches. */
@@ -97,12 +100,33 @@ static void sleep_until_event(struct ucx_net *n)
 		await_event(n, atomic_load(&n->any_dead) ? NOTIFY_MS : -1);
 }
 
+/* The thread has little to do at a time, and others wait for it. Linux from 6.12 on lets a thread
+ * that asks for short slices of time run as soon as it wakes; else it would wait where the
+ * application polls on all cores until one's slice is over. */
+static void ask_for_short_slices(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t slice_ns, deadline_ns, period_ns;
+	} how = {0};
+
+	if (syscall(SYS_sched_getattr, 0, &how, sizeof how, 0) != 0 || how.policy != SCHED_NORMAL)
+		return;
+	how.size = sizeof how;
+	how.slice_ns = SLICE_NS;
+	syscall(SYS_sched_setattr, 0, &how, 0);
+}
+
 static void *serve(void *arg)
 {
 	struct ucx_net *n = arg;
 	uint64_t last = 0, watched = 0, crowded_until = 0;
 	bool busy = false;
 
+	ask_for_short_slices();
 	ucx_watch_begin(n);
 	while (!atomic_load_explicit(&n->stop, memory_order_acquire)) {
 		/* Orders the looks at tables before this store; pairs with ucx_serve_pass(). */

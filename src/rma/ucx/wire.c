@@ -24,9 +24,11 @@ void wire_seal(const struct siphash_key *key, const struct wire_header *h, void 
 bool wire_open(const struct siphash_key *key, const struct wire_expected *e, const void *bytes,
 	       size_t length, struct wire_header *h)
 {
-	size_t most = e->type == WIRE_ANSWER ? WIRE_ANSWER_BYTES : WIRE_REQUEST_BYTES;
+	const size_t most[WIRE_TYPES] = {[WIRE_REQUEST] = WIRE_REQUEST_BYTES,
+					 [WIRE_ANSWER] = WIRE_ANSWER_BYTES,
+					 [WIRE_TASK] = WIRE_TASK_BYTES};
 
-	if (length < sizeof *h || length > most || length % sizeof(int64_t))
+	if (length < sizeof *h || length > most[e->type] || length % sizeof(int64_t))
 		return false;
 	memcpy(h, bytes, sizeof *h);
 	if (h->type != (uint32_t)e->type || h->to != e->to || h->from < 0 || h->from >= e->ranks)

@@ -58,7 +58,9 @@ enum {
 	WIRE_OP_LEAST = 16,
 	WIRE_OP_BYTES = 24,
 	WIRE_REQUEST_BYTES = sizeof(struct wire_header) + WIRE_OPERANDS * WIRE_OP_BYTES,
-	WIRE_ANSWER_BYTES = sizeof(struct wire_header) + WIRE_OPERANDS * sizeof(int64_t),
+	/* A task has any bytes, and an answer the results of operations or of a task. */
+	WIRE_TASK_BYTES = sizeof(struct wire_header) + 7936,
+	WIRE_ANSWER_BYTES = WIRE_TASK_BYTES,
 	WIRE_OPS_MOST = WIRE_OPERANDS * WIRE_OP_BYTES / WIRE_OP_LEAST,
 	WIRE_OPERATION_BITS = 3,
 	WIRE_OPERATION_MASK = (1 << WIRE_OPERATION_BITS) - 1
