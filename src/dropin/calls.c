@@ -99,6 +99,8 @@ static inline struct window *with_atomics(MPI_Win win)
 #define INSTEAD_Win_post matched(w, group, PASS(Win_post(group, assertion, win)), true)
 #define INSTEAD_Win_start matched(w, group, PASS(Win_start(group, assertion, win)), false)
 #define INSTEAD_Win_complete completed(w, win)
+#define INSTEAD_Win_attach attached(w, base, size, PASS(Win_attach(win, base, size)))
+#define INSTEAD_Win_detach detached(w, base, PASS(Win_detach(win, base)))
 #define INSTEAD_Win_get_attr flavor(w, key, value, flag, PASS(Win_get_attr(win, key, value, flag)))
 
 static inline int matched(struct window *w, MPI_Group group, int rc, bool posts)
@@ -111,6 +113,18 @@ static inline int completed(struct window *w, MPI_Win win)
 	const int ours = atomics_complete(w, -1, false), rc = PASS(Win_complete(win));
 
 	return ours == MPI_SUCCESS ? rc : ours;
+}
+
+static inline int attached(struct window *w, void *base, MPI_Aint size, int rc)
+{
+	return rc == MPI_SUCCESS ? atomics_attached(w, base, size) : rc;
+}
+
+static inline int detached(struct window *w, const void *base, int rc)
+{
+	if (rc == MPI_SUCCESS)
+		atomics_detached(w, base);
+	return rc;
 }
 
 static inline int flavor(const struct window *w, int key, void *value, const int *flag, int rc)

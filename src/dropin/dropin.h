@@ -197,6 +197,8 @@ struct window {
 	X(Win_post, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win))    \
 	X(Win_start, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win))   \
 	X(Win_complete, (MPI_Win win), (win))                                                  \
+	X(Win_attach, (MPI_Win win, void *base, MPI_Aint size), (win, base, size))             \
+	X(Win_detach, (MPI_Win win, const void *base), (win, base))                            \
 	X(Win_get_attr, (MPI_Win win, int key, void *value, int *flag), (win, key, value, flag))
 #if MPI_VERSION >= 4
 #define DROPIN_ATOMICS(X) DROPIN_ATOMICS_3(X) DROPIN_ACCUMULATES_OF(X, _c, MPI_Count)
@@ -351,6 +353,9 @@ int atomics_fence(struct window *w, int assertion);
 /* Complete the window's accumulates at a target, or at all (rank -1), also at the target; or,
  * local, at the origin only. w may be NULL, or have none. */
 int atomics_complete(struct window *w, int rank, bool local);
+/* The MPI has attached memory to a dynamic window; or has detached it. */
+int atomics_attached(struct window *w, void *base, MPI_Aint size);
+void atomics_detached(struct window *w, const void *base);
 /* The MPI has done MPI_Win_post (posts) or MPI_Win_start. */
 int atomics_matched(struct window *w, MPI_Group group, bool posts);
 /* Whether the program called MPI_Win_allocate, and the window is a shared one. */

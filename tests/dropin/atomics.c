@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The accumulates of MPI against a sequential oracle, in windows of MPI_Win_allocate, on one host
- * of MPI_Win_allocate_shared and over several ones of MPI_Win_create.
+ * of MPI_Win_allocate_shared and over several ones of MPI_Win_create and MPI_Win_create_dynamic.
  *
  *   random calls   each rank has bytes of its own at each target, and draws calls there: all calls,
  *                  predefined types and operations, contiguous and derived types, aligned or not,
@@ -38,9 +38,17 @@ static int below(int n)
 	return (int)random_below(&seed, (uint32_t)n);
 }
 
+static MPI_Aint *start; /* of a dynamic window: the address of each target's memory */
+
 static int unit_of(int target)
 {
 	return 1 << target % 4;
+}
+
+/* The displacement of a byte of a target. */
+static MPI_Aint at_target(int target, MPI_Aint byte)
+{
+	return flavour == AREA_DYNAMIC ? start[target] + byte : byte / unit_of(target);
 }
 
 /* ------------------------------------------------------------------ the oracle */
@@ -360,7 +368,7 @@ static bool draw_call(struct call *c, int target, MPI_Request *request)
 	place += (2 * index + odd) * SLOT + odd * unit_of(target);
 	for (int i = 0; i < c->n; i++)
 		move(c->t, c->found[i], base + place + at.at[i]);
-	disp = (rank * REGION + place) / unit_of(target);
+	disp = at_target(target, rank * REGION + place);
 	c->fetches = how >= 2;
 	switch (how) {
 	case 0:
@@ -469,7 +477,7 @@ static void random_calls(void)
 	for (int target = 0; target < size; target++) {
 		char there[REGION];
 
-		MPI_Get(there, REGION, MPI_BYTE, target, rank * REGION / unit_of(target), REGION,
+		MPI_Get(there, REGION, MPI_BYTE, target, at_target(target, rank * REGION), REGION,
 			MPI_BYTE, win);
 		MPI_Win_flush(target, win);
 		for (int i = 0; i < REGION; i++)
@@ -488,7 +496,7 @@ static void random_calls(void)
 enum { WORD_SUM, WORD_DOUBLE, WORD_SWAP, WORD_PAIR, WORD_TOTAL, WORD_ODD, WORDS };
 static MPI_Aint word(int i)
 {
-	return size * REGION + 64 * i + (i == WORD_ODD ? 3 : 0);
+	return at_target(0, size * REGION + 64 * i + (i == WORD_ODD ? 3 : 0));
 }
 
 struct link {
@@ -680,7 +688,7 @@ static void exposure(void)
 		*own = 1000 * i;
 		MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
 		for (int t = 0; t < size; t++)
-			MPI_Accumulate(&one, 1, MPI_INT64_T, t, size * REGION / unit_of(t), 1,
+			MPI_Accumulate(&one, 1, MPI_INT64_T, t, at_target(t, size * REGION), 1,
 				       MPI_INT64_T, MPI_SUM, win);
 		MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 		expect(*own == 1000 * i + size, "fence: %lld instead of %d", (long long)*own,
@@ -691,7 +699,7 @@ static void exposure(void)
 		*own = 1000 * i;
 		MPI_Win_post(from, 0, win);
 		MPI_Win_start(to, 0, win);
-		MPI_Accumulate(&one, 1, MPI_INT64_T, right, size * REGION / unit_of(right), 1,
+		MPI_Accumulate(&one, 1, MPI_INT64_T, right, at_target(right, size * REGION), 1,
 			       MPI_INT64_T, MPI_SUM, win);
 		MPI_Win_complete(win);
 		MPI_Win_wait(win);
@@ -791,6 +799,32 @@ static void errors(void)
 	       "MPI_PROC_NULL");
 	MPI_Win_unlock_all(win);
 	result("%s: errors", area_flavour_name[flavour]);
+}
+
+/* What is not attached. */
+static void detached(void)
+{
+	char memory[16] = {0};
+	int64_t one = 1;
+	MPI_Aint where;
+	int rc;
+
+	now_doing("memory that is not attached");
+	MPI_Get_address(memory, &where);
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+	MPI_Bcast(&where, 1, MPI_AINT, 0, MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, win);
+	rc = MPI_Accumulate(&one, 1, MPI_INT64_T, 0, where, 1, MPI_INT64_T, MPI_SUM, win);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_flush(0, win);
+	expect(class_of(rc) == MPI_ERR_RMA_RANGE, "an accumulate there: class %d", class_of(rc));
+	rc = MPI_Accumulate(&one, 1, MPI_INT64_T, 0, word(WORD_SUM), 1, MPI_INT64_T, MPI_SUM, win);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_flush(0, win);
+	expect(rc == MPI_SUCCESS, "the next one: class %d", class_of(rc));
+	MPI_Win_unlock_all(win);
+	expect(memory[0] == 0, "it has been changed");
+	result("%s: memory that is not attached", area_flavour_name[flavour]);
 }
 
 /* ------------------------------------------------------------------------------- */
@@ -926,8 +960,9 @@ int main(int argc, char **argv)
 	unit = unit_of(rank);
 	seed = (text ? strtoull(text, NULL, 10) : 1) * 1000 + (uint64_t)rank;
 	model = calloc((size_t)size, REGION);
-	for (flavour = AREA_CREATE; flavour <= AREA_SHARED; flavour++) {
-		MPI_Aint bytes = size * REGION + CHAINS;
+	start = calloc((size_t)size, sizeof *start);
+	for (flavour = AREA_CREATE; flavour <= AREA_DYNAMIC; flavour++) {
+		MPI_Aint bytes = size * REGION + CHAINS, split = size / 2 * REGION, address;
 		void *own = NULL;
 
 		/* The layer's are there for shared windows on one host, for others' memory over
@@ -941,8 +976,15 @@ int main(int argc, char **argv)
 			MPI_Win_create(mine, bytes, unit, info, MPI_COMM_WORLD, &win);
 		} else if (flavour == AREA_ALLOCATE) {
 			MPI_Win_allocate(bytes, unit, info, MPI_COMM_WORLD, &mine, &win);
-		} else {
+		} else if (flavour == AREA_SHARED) {
 			MPI_Win_allocate_shared(bytes, unit, info, MPI_COMM_WORLD, &mine, &win);
+		} else {
+			own = mine = malloc((size_t)bytes);
+			MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
+			MPI_Win_attach(win, mine, split);
+			MPI_Win_attach(win, mine + split, bytes - split);
+			MPI_Get_address(mine, &address);
+			MPI_Allgather(&address, 1, MPI_AINT, start, 1, MPI_AINT, MPI_COMM_WORLD);
 		}
 		memset(mine, 0, (size_t)bytes);
 		meet();
@@ -955,11 +997,19 @@ int main(int argc, char **argv)
 			chains();
 			exposure();
 			polls();
-			errors();
+			if (flavour == AREA_DYNAMIC)
+				detached();
+			else
+				errors();
+		}
+		if (flavour == AREA_DYNAMIC) {
+			MPI_Win_detach(win, mine);
+			MPI_Win_detach(win, mine + split);
 		}
 		MPI_Win_free(&win);
 		free(own);
 	}
+	free(start);
 	free(model);
 	MPI_Info_free(&info);
 	return tap_end();

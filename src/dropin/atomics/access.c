@@ -43,11 +43,12 @@ static bool is_open(const struct window *w, int rank)
 struct place {
 	const struct target *target;
 	MPI_Aint offset;
+	char *at; /* NULL: not mapped here */
 };
 
 static bool is_mapped(const struct place *p)
 {
-	return __builtin_expect(p->target->base != NULL, 1);
+	return __builtin_expect(p->at != NULL, 1);
 }
 
 /* Whether the bytes from low on, and before high, at disp of a rank are in an epoch and in the
@@ -55,13 +56,15 @@ static bool is_mapped(const struct place *p)
 static int reach(const struct window *w, int rank, MPI_Aint disp, MPI_Aint low, MPI_Aint high,
 		 struct place *to)
 {
+	struct atomics *a = w->atomics;
 	const struct target *t;
 	MPI_Aint offset;
+	char *at;
 
 	if (rank < 0 || rank >= w->size)
 		return dropin_raise(w->win, MPI_ERR_RANK, "rank %d is not in 0 to %d", rank,
 				    w->size - 1);
-	t = &w->atomics->target[rank];
+	t = &a->target[rank];
 	if (__builtin_expect(!is_open(w, rank), 0)) {
 		int rc = PMPI_Get(NULL, 0, MPI_BYTE, rank, 0, 0, MPI_BYTE, w->win);
 
@@ -74,7 +77,14 @@ static int reach(const struct window *w, int rank, MPI_Aint disp, MPI_Aint low, 
 				    "an accumulate at displacement %lld of target %d, which has"
 				    " %lld bytes",
 				    (long long)disp, rank, (long long)t->size);
-	*to = (struct place){t, offset};
+	at = t->base ? t->base + offset : NULL;
+	if (__builtin_expect(a->is_dynamic, 0) && rank == a->rank) {
+		at = (char *)(uintptr_t)offset;
+		if (!atomics_are_attached(a, at + low, at + high))
+			return dropin_raise(w->win, MPI_ERR_RMA_RANGE,
+					    "an accumulate at memory that is not attached");
+	}
+	*to = (struct place){t, offset, at};
 	return MPI_SUCCESS;
 }
 
@@ -130,8 +140,8 @@ int atomics_fetch_and_op(struct window *w, const void *origin, void *result, MPI
 	if (rc != MPI_SUCCESS)
 		return rc;
 	if (is_mapped(&at))
-		rc = element_change(&l->basic, op, mpi_op, &at.target->exposed->lock,
-				    at.target->base + at.offset, origin, result);
+		rc = element_change(&l->basic, op, mpi_op, &at.target->exposed->lock, at.at, origin,
+				    result);
 	else
 		rc = far_change(w, rank, at.offset, l, 1, op, mpi_op, origin, result);
 	done(w, !is_mapped(&at) ||
@@ -156,8 +166,7 @@ int atomics_compare_and_swap(struct window *w, const void *origin, const void *c
 	if (rc != MPI_SUCCESS)
 		return rc;
 	if (is_mapped(&at))
-		element_swap(&l->basic, &at.target->exposed->lock, at.target->base + at.offset,
-			     compare, origin, result);
+		element_swap(&l->basic, &at.target->exposed->lock, at.at, compare, origin, result);
 	else
 		rc = far_swap(w, rank, at.offset, &l->basic, compare, origin, result);
 	done(w, !is_mapped(&at) || memcmp(compare, result, (size_t)l->basic.size) == 0);
@@ -259,8 +268,8 @@ static int perform(struct window *w, const struct access *x)
 	if (class == MPI_SUCCESS && x->fetches)
 		class = open_buffer(&to, &l->basic, n, comm, false);
 	if (class == MPI_SUCCESS && is_mapped(&at))
-		rc = change_all(x, l, n, &at.target->exposed->lock, at.target->base + at.offset,
-				from.elements, to.elements);
+		rc = change_all(x, l, n, &at.target->exposed->lock, at.at, from.elements,
+				to.elements);
 	else if (class == MPI_SUCCESS)
 		rc = far_change(w, x->rank, at.offset, l, n, op_of(x->op), x->op, from.elements,
 				to.elements);

@@ -16,11 +16,11 @@
  * and of MPI_Win_allocate, because no MPI says where the memory of the others is otherwise: on one
  * node the layer makes the window by MPI_Win_allocate_shared (alloc_shared_noncontig), over several
  * ones by MPI_Win_create of memory that each node has allocated so. Memory that the program brings
- * (MPI_Win_create) cannot be mapped by other processes, also of the node; they send messages. The
- * thread is that of the table of locks over several nodes (rma/tasks.h). So there are no Pawl
- * atomics on one node for memory that the program brings; over several nodes for windows without
- * locks, or without UCX; and for dynamic windows, of which a process does not know what others have
- * attached. A window of one process keeps the MPI's atomics.
+ * (MPI_Win_create, MPI_Win_create_dynamic) cannot be mapped by other processes, also of the node;
+ * they send messages. The thread is that of the table of locks over several nodes (rma/tasks.h). It
+ * knows what its process has attached to a dynamic window. So there are no Pawl atomics on one node
+ * for memory that the program brings; and over several nodes for windows without locks, or without
+ * UCX. A window of one process keeps the MPI's atomics.
  *
  * One domain. An accumulate of the MPI may be a plain read-modify-write by the target or under a
  * lock of the MPI, and is not atomic with instructions of the origin. So all accumulates of a
@@ -153,6 +153,16 @@ struct exposed {
 	_Alignas(64) atomic_uint posts[]; /* [size] by each target, of MPI_Win_post for it */
 };
 
+/* What a process has attached to a dynamic window. */
+struct region {
+	char *begin, *end;
+};
+struct attached {
+	pthread_mutex_t mutex; /* the thread reads it */
+	struct region *region;
+	int n;
+};
+
 struct target {
 	char *base;              /* NULL: not mapped here */
 	MPI_Aint size, unit;     /* of its window, as asked for */
@@ -169,6 +179,8 @@ struct atomics {
 	uint64_t *served; /* [size] messages of each process that the thread has performed */
 	bool crowded;
 	bool is_allocated; /* made by MPI_Win_allocate */
+	bool is_dynamic;   /* offsets are addresses */
+	struct attached attached;
 	_Atomic(unsigned) calls, idle;
 	unsigned fences, *starts; /* starts: [size] */
 	int *groups;              /* [4 * size], for those of MPI_Win_start and MPI_Win_post */
@@ -181,6 +193,8 @@ struct atomics {
 void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle);
 /* The MPI has freed the window. Collective. */
 void atomics_close(struct window *w);
+/* Whether all of these bytes of a dynamic window are attached. */
+bool atomics_are_attached(struct atomics *a, const char *begin, const char *end);
 
 /* ----------------------------------------------------------------- far.c */
 

@@ -165,7 +165,7 @@ static bool find_targets(const struct window *w, struct atomics *a, const int *i
 						   &a->target[r].base) == MPI_SUCCESS &&
 			     ok;
 	}
-	if (!mapped)
+	if (!mapped && !a->is_dynamic)
 		a->target[a->rank].base = window_attribute(w->win, MPI_WIN_BASE);
 	return ok;
 }
@@ -206,8 +206,6 @@ static const char *excluded(const struct window *w, MPI_Comm comm, const int *fl
 		return "other processes cannot map memory that the program brings; on one node"
 		       " windows of MPI_Win_allocate and MPI_Win_allocate_shared can have Pawl's,"
 		       " over several ones those whose locks are Pawl's, over UCX by CPU";
-	if (*flavor == MPI_WIN_FLAVOR_DYNAMIC)
-		return "a process does not know which memory others attach to a dynamic window";
 	return NULL;
 }
 
@@ -218,6 +216,7 @@ static const char *provide(struct window *w, struct atomics *a, MPI_Info info, i
 	const MPI_Aint *bytes = window_attribute(*handle, MPI_WIN_SIZE);
 	const int *unit = window_attribute(*handle, MPI_WIN_DISP_UNIT);
 
+	a->is_dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
 	if (!all_agree(a->comm, bytes && unit))
 		return "the MPI does not tell the size of a window";
 	if (!find_node(a))
@@ -227,7 +226,8 @@ static const char *provide(struct window *w, struct atomics *a, MPI_Info info, i
 		       " by CPU, with connections to all processes, whose thread would perform"
 		       " them";
 	a->away = a->far ? far_new(w) : NULL;
-	if (!all_agree(a->comm, !a->far || a->away) || !tell_sizes(a, *bytes, *unit))
+	if (!all_agree(a->comm, !a->far || a->away) ||
+	    !tell_sizes(a, a->is_dynamic ? PTRDIFF_MAX : *bytes, a->is_dynamic ? 1 : *unit))
 		return "a process is out of memory";
 	return reach_targets(w, a, info, flavor == MPI_WIN_FLAVOR_ALLOCATE ? base : NULL, handle,
 			     is_mapped(flavor, base));
@@ -248,6 +248,8 @@ static void atomics_free(struct atomics *a)
 	if (a->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&a->comm);
 	far_free(a->away);
+	pthread_mutex_destroy(&a->attached.mutex);
+	free(a->attached.region);
 	free(a->served);
 	free(a->starts);
 	free(a->groups);
@@ -266,6 +268,7 @@ static struct atomics *atomics_new(const struct window *w, MPI_Comm comm)
 	a->starts = calloc((size_t)size, sizeof *a->starts);
 	a->groups = calloc(4 * (size_t)size, sizeof *a->groups);
 	a->served = calloc((size_t)size, sizeof *a->served);
+	pthread_mutex_init(&a->attached.mutex, NULL);
 	a->size = size;
 	a->own = a->memory = MPI_WIN_NULL;
 	a->comm = a->node = MPI_COMM_NULL;
@@ -337,6 +340,54 @@ void atomics_close(struct window *w)
 bool atomics_hide_flavor(const struct window *w)
 {
 	return w->atomics->is_allocated;
+}
+
+/* ------------------------------------------------------------- dynamic windows */
+
+/* MPI lets regions not overlap. */
+bool atomics_are_attached(struct atomics *a, const char *begin, const char *end)
+{
+	struct attached *t = &a->attached;
+
+	pthread_mutex_lock(&t->mutex);
+	for (int i = 0; i < t->n && begin < end; i++)
+		if (t->region[i].begin <= begin && begin < t->region[i].end) {
+			begin = t->region[i].end;
+			i = -1; /* the rest may be in any other one */
+		}
+	pthread_mutex_unlock(&t->mutex);
+	return begin >= end;
+}
+
+int atomics_attached(struct window *w, void *base, MPI_Aint size)
+{
+	struct attached *t = &w->atomics->attached;
+	struct region *more;
+
+	pthread_mutex_lock(&t->mutex);
+	more = realloc(t->region, ((size_t)t->n + 1) * sizeof *more);
+	if (more) {
+		t->region = more;
+		more[t->n++] = (struct region){base, (char *)base + size};
+	}
+	pthread_mutex_unlock(&t->mutex);
+	if (more)
+		return MPI_SUCCESS;
+	PMPI_Win_detach(w->win, base);
+	return dropin_raise(w->win, MPI_ERR_NO_MEM, "no memory to attach memory to a window");
+}
+
+void atomics_detached(struct window *w, const void *base)
+{
+	struct attached *t = &w->atomics->attached;
+	int i = 0;
+
+	pthread_mutex_lock(&t->mutex);
+	while (i < t->n && t->region[i].begin != base)
+		i++;
+	if (i < t->n)
+		t->region[i] = t->region[--t->n];
+	pthread_mutex_unlock(&t->mutex);
 }
 
 /* -------------------------------------------------------------------- exposure */

@@ -167,8 +167,13 @@ static int await_all(struct window *w)
 	f->last = &f->sent;
 	if (lost == MPI_PROC_NULL)
 		return MPI_SUCCESS;
+	if (ok)
+		return dropin_raise(w->win, MPI_ERR_RMA_RANGE,
+				    "an accumulate at memory that target %d does not have in the"
+				    " window",
+				    lost);
 	return dropin_raise(w->win, MPI_ERR_OTHER, "an accumulate at target %d: %s", lost,
-			    ok ? "it has refused the message" : pawl_error_message());
+			    pawl_error_message());
 }
 
 /* Send what is open for the rank; -1: for all. */

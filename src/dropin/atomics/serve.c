@@ -41,18 +41,33 @@ static bool is_known(const struct part *q)
 	       b.extent == b.size && !b.second;
 }
 
-static bool is_right(const struct atomics *a, const struct part *q)
+static char *address(const struct atomics *a, MPI_Aint offset)
+{
+	return a->is_dynamic ? (char *)(uintptr_t)offset : a->target[a->rank].base + offset;
+}
+
+/* Whether all elements are in the window. */
+static bool is_within(struct atomics *a, const struct part *q)
 {
 	MPI_Aint offset;
+	bool ok = find(a, q, 0, &offset) && find(a, q, q->n - 1, &offset);
 
+	for (int i = 0; a->is_dynamic && i < q->n && ok; i++)
+		ok = find(a, q, i, &offset) &&
+		     atomics_are_attached(a, address(a, offset), address(a, offset) + q->extent);
+	return ok;
+}
+
+static bool is_right(struct atomics *a, const struct part *q)
+{
 	if (q->what == POST)
 		return q->n == 0 && q->op == NO_OP;
 	return q->what <= SWAP && is_known(q) && q->n > 0 && (q->what != SWAP || q->n == 1) &&
-	       find(a, q, 0, &offset) && find(a, q, q->n - 1, &offset);
+	       is_within(a, q);
 }
 
 /* Whether all parts are there, in the window, and have room for so many words of results. */
-static bool is_whole(const struct atomics *a, const char *bytes, size_t length, size_t words)
+static bool is_whole(struct atomics *a, const char *bytes, size_t length, size_t words)
 {
 	struct part q;
 
@@ -85,25 +100,25 @@ static void perform(const struct atomics *a, const struct part *q, int from, con
 		char *before = q->what == CHANGE ? ignored : result + i * q->extent;
 
 		if (q->what == SWAP)
-			element_swap(&b, &t->exposed->lock, t->base + offset, data,
+			element_swap(&b, &t->exposed->lock, address(a, offset), data,
 				     data + q->extent, before);
 		else
 			element_change(&b, (enum op)q->op, MPI_OP_NULL, &t->exposed->lock,
-				       t->base + offset, data + i * q->extent, before);
+				       address(a, offset), data + i * q->extent, before);
 	}
 }
 
-static enum outcome serve(const struct atomics *a, const struct head *h, int from,
-			  const char *bytes, size_t length, int64_t *result)
+static enum outcome serve(struct atomics *a, const struct head *h, int from, const char *bytes,
+			  size_t length, int64_t *result)
 {
 	const char *const end = bytes + length;
 	struct part q;
 
 	if (h->number != a->served[from])
 		return LATER;
+	a->served[from]++;
 	if (!is_whole(a, bytes, length, h->words - 1))
 		return WRONG;
-	a->served[from]++;
 	while (bytes < end) {
 		memcpy(&q, bytes, sizeof q);
 		perform(a, &q, from, bytes + PART, (char *)result);
@@ -116,7 +131,7 @@ static enum outcome serve(const struct atomics *a, const struct head *h, int fro
 int atomics_serve(void *arg, int from, const void *bytes, size_t length, int64_t *result)
 {
 	const struct pool *p = arg;
-	const struct atomics *a;
+	struct atomics *a;
 	struct head h;
 
 	if (length < sizeof h)

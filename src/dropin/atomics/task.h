@@ -13,8 +13,8 @@ struct head {
 	uint32_t words;  /* of the result; the first one is enum outcome */
 };
 
-/* LATER: the message has overtaken another one. WRONG: it is none of far.c. Neither has changed
- * anything. */
+/* LATER: the message has overtaken another one. WRONG: its memory is not that of the window, or it
+ * is none of far.c. Neither has changed anything. */
 enum outcome { WRONG, DONE, LATER };
 
 /* FETCH: a change whose elements are in the result, as they were. SWAP: the same. */
