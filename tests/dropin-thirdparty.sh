@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Third-party libraries that use MPI's locks, natively and under the drop-in
 # layer, with equal results: mpi4py and its own tests of one-sided communication,
-# Fortran coarrays through OpenCoarrays, ARMCI-MPI. Each is skipped if it is
-# not installed. mpi4py's tests are those in $TEST_MPI4PY_TESTS (a folder); otherwise, with
-# TEST_LONG=1, apt-get source fetches them into the build tree.
+# Fortran coarrays through OpenCoarrays, ARMCI-MPI, MPICH's tests of one-sided communication. Each is
+# skipped if it is not installed. mpi4py's tests are those in $TEST_MPI4PY_TESTS (a folder);
+# otherwise, with TEST_LONG=1, apt-get source fetches them into the build tree. MPICH's are in
+# $TEST_MPICH_RMA: folder rma of test/mpi of its source, configured and built.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
@@ -85,6 +86,36 @@ if [ -n "$GA_LIBS" ] && $CC -std=c11 "$srcdir/tests/layers/ga_read_inc.c" $GA_LI
 	fi
 else
 	skip "read_inc" "libglobalarrays-dev does not link with this MPI"
+fi
+
+# --------------------------------------- MPICH's tests of one-sided communication
+
+# said_by SETTINGS: what a test of the list says, for $rma_name, $rma_ranks and $rma_arguments.
+said_by()
+{
+	(cd "$TEST_MPICH_RMA" && mpi_run "$rma_ranks" 60 env $1 "./$rma_name" $rma_arguments) 2>&1 |
+		grep -q '^ *No Errors' && echo "no errors" || echo "errors"
+}
+# The list has lines like "test1 2 arg=-iter=10". Tests whose program is not there are left out.
+same_in_list()
+{
+	rma_result=0
+	grep -vE '^ *(#|@|$)' "$TEST_MPICH_RMA/testlist" >"$work/testlist"
+	while read -r rma_name rma_ranks rma_arguments; do
+		[ -x "$TEST_MPICH_RMA/$rma_name" ] || continue
+		rma_arguments=$(printf '%s\n' $rma_arguments | sed -n 's/^arg=//p')
+		rma_native=$(said_by TEST=native </dev/null)
+		rma_layer=$(said_by "$layer PAWL_ATOMICS=1" </dev/null)
+		[ "$rma_native" = "$rma_layer" ] && continue
+		echo "$rma_name, $rma_ranks ranks: natively $rma_native, with atomics $rma_layer"
+		rma_result=1
+	done <"$work/testlist"
+	return $rma_result
+}
+if [ -n "${TEST_MPICH_RMA-}" ] && [ -e "$lib" ]; then
+	check "MPICH's tests of one-sided communication" same_in_list
+else
+	skip "MPICH's tests of one-sided communication" "not in TEST_MPICH_RMA"
 fi
 
 # ------------------------------------------------------------------- mpi4py

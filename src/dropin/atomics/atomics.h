@@ -62,7 +62,8 @@
  *       The counts are in the memory of the origin's node; a target on another one has the thread
  *       of the origin increase its own.
  *   X3  MPI_Win_fence, also with MPI_MODE_NOPRECEDE, returns when each process has called it as
- *       often: by counts on one node, by a barrier over several ones.
+ *       often: by counts on one node; over several ones by the MPI's if it ends an epoch, and else
+ *       by a barrier.
  * The counts of X2 and X3 are increased with release before the MPI's fence and after its post, and
  * read with acquire, so that the target's loads and stores before its call come before the
  * operations.
@@ -179,6 +180,7 @@ struct atomics {
 	uint64_t *served; /* [size] messages of each process that the thread has performed */
 	bool crowded;
 	bool is_allocated; /* made by MPI_Win_allocate */
+	bool is_fenced;    /* the last fence has begun an epoch */
 	bool is_dynamic;   /* offsets are addresses */
 	struct attached attached;
 	_Atomic(unsigned) calls, idle;

@@ -417,15 +417,21 @@ static int mpi_fence(const struct window *w, int assertion)
 }
 
 /* Over several nodes; orders this process's loads and stores, and those of others before their
- * calls, before the operations that follow. */
+ * calls, before the operations that follow. A fence of the MPI that ends an epoch is a barrier:
+ * until a process has called it, the MPI does not know whether that process will access this one.
+ */
 static int fence_far(struct window *w, int assertion)
 {
+	struct atomics *a = w->atomics;
 	const int ours = atomics_complete(w, -1, false), rc = mpi_fence(w, assertion);
+	const bool ends = a->is_fenced && !(assertion & MPI_MODE_NOPRECEDE);
 
 	if (rc != MPI_SUCCESS)
 		return rc;
+	a->is_fenced = !(assertion & MPI_MODE_NOSUCCEED);
 	atomic_thread_fence(memory_order_seq_cst);
-	PMPI_Barrier(w->atomics->comm);
+	if (!ends)
+		PMPI_Barrier(a->comm);
 	atomic_thread_fence(memory_order_seq_cst);
 	return ours;
 }
