@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Third-party libraries that use MPI's locks, natively and under the drop-in
-# layer, with equal results: mpi4py and its own tests of one-sided communication,
-# Fortran coarrays through OpenCoarrays, ARMCI-MPI, MPICH's tests of one-sided communication. Each is
-# skipped if it is not installed. mpi4py's tests are those in $TEST_MPI4PY_TESTS (a folder);
-# otherwise, with TEST_LONG=1, apt-get source fetches them into the build tree. MPICH's are in
-# $TEST_MPICH_RMA: folder rma of test/mpi of its source, configured and built.
+# Third-party libraries that use MPI's locks, natively and under the drop-in layer, with equal
+# results: mpi4py and its own tests of one-sided communication, Fortran coarrays through
+# OpenCoarrays, ARMCI-MPI, MPICH's tests of one-sided communication. Each is skipped if it is not
+# installed. mpi4py's tests are those in $TEST_MPI4PY_TESTS (a folder); otherwise, with TEST_LONG=1,
+# apt-get source fetches them into the build tree. MPICH's are in $TEST_MPICH_RMA: folder rma of
+# test/mpi of its source, configured and built.
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
