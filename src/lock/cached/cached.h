@@ -149,6 +149,7 @@ struct cached_slot {
 	uint32_t trip_ns;   /* least time of a round trip to another node, of late; 0: unknown */
 	int16_t writes;     /* moving mean of exclusive acquires, of MEAN_ONE */
 	int16_t uses;       /* of the node's turn, by clients of QUEUE that have W as its heads */
+	uint8_t passed_on;  /* hand-overs to other nodes since the last one that P_WRITERS counts */
 	uint8_t uncounted;  /* acquires of stays since the last one that USES has counted */
 	int8_t first;       /* enum first: what this client has been told */
 	int8_t beside;      /* waits beside the queue in this acquire */

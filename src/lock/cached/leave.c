@@ -34,7 +34,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	bool has_next = nodes_have_next(slot);
 	int me = cached_me(slot);
 
-	if (has_next && policy_passes_on(dir)) /* L2 */
+	if (has_next && policy_passes_on(lock_own(slot), dir)) /* L2 */
 		return;
 	if (!dir_is_empty(*dir) && policy_gives_back(lock_own(slot), *dir)) { /* L3 */
 		enum mode mode = dir_mode(*dir);

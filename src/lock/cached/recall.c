@@ -464,7 +464,7 @@ static void note_shares(const struct lock_setup *s, struct lock_slot *slot, stru
 	for (int j = 0; j < k->nodes; j++)
 		if (dir_has(r->dir, j) && j != cached_me(slot))
 			hits += w_hits(asked_of(slot)[j].w);
-	r->dir = policy_note_share(r->dir, hits & ((1 << HITS_BITS) - 1));
+	r->dir = policy_note_share(r->dir, r->nodes, hits & ((1 << HITS_BITS) - 1));
 }
 
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir, uint64_t until)
