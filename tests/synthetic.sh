@@ -49,6 +49,10 @@ case_of 4 "node:2 core:2" --only rpc --threads 1
 case_of 4 "node:2 core:2" --only d-mcs --set progress=eager
 case_of 4 "node:2 core:2" --only dslr --set backoff_max=500
 case_of 5 "cyclic rack:2 node:2 core:2" --only rma-rw
+# Nodes and packages of several sizes.
+case_of 3 "node:2 core:2" --only adaptive
+case_of 5 "rack:2 node:2 core:2" --only rma-mcs --set t_l=1
+case_of 7 "node:2 package:2 core:2" --only mgl --set t_l=1
 
 tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/threads" \
 	--set "topology=node:2 core:2"

@@ -36,6 +36,10 @@ for kind in $kinds; do
 	tap_program "2 nodes x 2" mpi_run 4 60 "$lock/exclusion" --set transport=ucx \
 		--only $kind --budget 0.02 --set "$two_nodes"
 done
+for kind in adaptive mgl; do
+	tap_program "nodes of 2 and 1" mpi_run 3 60 "$lock/exclusion" --set transport=ucx \
+		--only $kind --budget 0.02 --set "$two_nodes"
+done
 tap_program "2 nodes x 2, MPI_THREAD_MULTIPLE" mpi_run 4 60 "$lock/exclusion" --only d-mcs \
 	--threads 1 --set transport=ucx --budget 0.02 --set "$two_nodes"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a job of a given size needs: memory, connections, and which kinds it may use. The figures
- * come from the library's own layouts and limits, for a machine whose nodes are alike. */
+ * come from the library's own layouts and limits, for a machine whose nodes are alike, except that
+ * the last one may have fewer ranks. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -89,7 +90,7 @@ static bool lay_out(const struct lock_protocol *p, const struct topo *t, uint64_
 	if (ok && multiple)
 		o.threads = THREADS_MULTIPLE;
 	if (ok) {
-		setup_begin(s, p, t, &o, n);
+		setup_begin(s, setup_protocol(p, t), t, &o, n);
 		ok = setup_layout(s) == PAWL_SUCCESS;
 	}
 	options_free(&o);
@@ -99,15 +100,17 @@ static bool lay_out(const struct lock_protocol *p, const struct topo *t, uint64_
 static void show_kind(FILE *out, const struct lock_protocol *p, const struct topo *t, uint64_t n)
 {
 	struct lock_setup s;
-	uint64_t words = 0;
+	uint64_t words = 0, bytes = 0, last = 0;
 
 	fprintf(out, "%-10s", p->kind.name);
 	for (int multiple = 0; multiple <= 1; multiple++) {
 		bool ok = lay_out(p, t, n, multiple, &s);
 
 		if (ok && !multiple) {
-			words = p->scratch_words ? p->scratch_words(&s) : 0;
-			fprintf(out, " %14llu %13llu %9d", (unsigned long long)s.bytes,
+			words = s.protocol->scratch_words ? s.protocol->scratch_words(&s) : 0;
+			bytes = lock_segment_bytes(&s, 0);
+			last = lock_segment_bytes(&s, t->nranks - 1);
+			fprintf(out, " %14llu %13llu %9d", (unsigned long long)bytes,
 				(unsigned long long)(words * sizeof(int64_t)), s.max_held);
 		} else if (ok) {
 			fprintf(out, " %9d", s.max_held);
@@ -119,6 +122,8 @@ static void show_kind(FILE *out, const struct lock_protocol *p, const struct top
 		if (!ok)
 			break;
 	}
+	if (last != bytes)
+		fprintf(out, "  (%llu bytes a rank on the last node)", (unsigned long long)last);
 	fprintf(out, "\n");
 }
 

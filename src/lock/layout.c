@@ -10,7 +10,7 @@ uint64_t lock_reserve(struct lock_setup *s, uint64_t locks, uint64_t bytes)
 {
 	uint64_t at = s->bytes, size;
 
-	if (at > LOCK_MOST_BYTES || __builtin_mul_overflow(locks, bytes, &size) ||
+	if (at > LOCK_MOST_BYTES || s->areas || __builtin_mul_overflow(locks, bytes, &size) ||
 	    size > LOCK_MOST_BYTES)
 		s->bytes = UINT64_MAX;
 	else
@@ -26,11 +26,71 @@ int lock_node_level(const struct lock_setup *s)
 	return 0;
 }
 
-uint64_t lock_reserve_at_level(struct lock_setup *s, int level, uint64_t bytes)
+/* Items of a rank whose element has so many ranks. */
+static uint64_t share(const struct lock_area *a, int size)
 {
-	uint64_t size = (uint64_t)s->topo->level[level - 1].min_size;
+	return (a->n + (uint64_t)size - 1) / (uint64_t)size;
+}
 
-	return lock_reserve(s, (s->n + size - 1) / size, bytes);
+void lock_reserve_area(struct lock_setup *s, struct lock_area *a, int min_size, int count)
+{
+	const int areas = s->areas;
+
+	s->areas = 0; /* this one comes behind them */
+	a->base = lock_reserve(s, share(a, min_size), a->bytes);
+	a->before = areas;
+	a->moves = s->uneven;
+	s->area[areas] = *a;
+	s->areas = areas + 1;
+	s->uneven = s->uneven || (int64_t)count * min_size != s->topo->nranks;
+}
+
+void lock_reserve_at_level(struct lock_setup *s, struct lock_area *a, int level, uint64_t n,
+			   uint64_t bytes)
+{
+	const struct topo_level *l = &s->topo->level[level - 1];
+
+	*a = (struct lock_area){
+	    .element = l->element,
+	    .first = l->first,
+	    .members = l->members,
+	    .n = n,
+	    .bytes = bytes,
+	};
+	lock_reserve_area(s, a, l->min_size, l->count);
+}
+
+/* The offset behind the first areas, in the segment of a rank. */
+static uint64_t behind(const struct lock_setup *s, int areas, int rank)
+{
+	uint64_t at = s->area[0].base;
+
+	for (int i = 0; i < areas; i++) {
+		const struct lock_area *a = &s->area[i];
+		int j = a->element[rank];
+
+		at += (share(a, a->first[j + 1] - a->first[j]) * a->bytes + 63) / 64 * 64;
+	}
+	return at;
+}
+
+uint64_t lock_area_moved(const struct lock_setup *s, const struct lock_area *a, int rank)
+{
+	return behind(s, a->before, rank);
+}
+
+uint64_t lock_segment_bytes(const struct lock_setup *s, int rank)
+{
+	uint64_t most = 0, bytes;
+
+	if (!s->uneven)
+		return s->bytes;
+	for (int i = 0; i < s->topo->nranks; i++)
+		if (s->topo->node[i] == s->topo->node[rank]) {
+			bytes = behind(s, s->areas, i);
+			most = bytes > most ? bytes : most;
+		}
+	return most;
 }
 
 /* Print that a kind's words cannot count so many clients. advice: what else would help. */

@@ -15,6 +15,21 @@ enum { LOCK_LEVEL_TYPES = TOPO_GANG + 1 };
 
 struct lock_protocol;
 
+/*
+ * Words that each element of a level of the topology has, or each group of ranks: n items of so
+ * many bytes, spread over the ranks of the element. So the share of a rank depends on the size of
+ * its element. Areas are at the end of the segments, behind what all ranks have alike.
+ */
+struct lock_area {
+	const int *element;         /* [ranks] the element of each rank */
+	const int *first, *members; /* the ranks of each element, as in struct topo_level */
+	uint64_t n, bytes;
+	uint64_t base; /* offset in the segments, unless it moves */
+	int before;    /* how many areas are ahead of it */
+	bool moves;    /* their elements differ in size, so the offset depends on the rank */
+};
+enum { LOCK_MOST_AREAS = TOPO_MAX_LEVELS + 2 };
+
 enum lock_home { LOCK_HOME_BLOCK, LOCK_HOME_CYCLIC, LOCK_HOME_MAP };
 
 struct lock_setup {
@@ -39,7 +54,11 @@ struct lock_setup {
 	uint64_t names; /* offset of the names of the locks at their homes; 0: they have none */
 	uint64_t lives; /* the same of the words of life.h */
 	int era;        /* how many tables this one has replaced, at most LIFE_MOST_ERAS */
-	uint64_t bytes; /* of a segment, as reserved until now */
+	uint64_t board_bytes, board; /* for option watchdog: 0 or how much; and the offset */
+	uint64_t bytes;              /* of the largest segment at most, as reserved until now */
+	struct lock_area area[LOCK_MOST_AREAS];
+	int areas;
+	bool uneven; /* elements of an area differ in size, and so do segments */
 	/* The protocol's constants, set by its layout(); the library calls free() on it. */
 	void *state;
 };

@@ -9,8 +9,8 @@
 
 struct rma_progress;
 
-/* Start the thread for r, whose segments have this many bytes. The transport must allow calls from
- * several threads at a time. NULL: no memory, or no thread. */
+/* Start the thread for r, whose own segment has this many bytes. The transport must allow calls
+ * from several threads at a time. NULL: no memory, or no thread. */
 struct rma_progress *rma_progress_start(struct rma *r, uint64_t bytes);
 
 /* Stop the thread, which takes as long as it sleeps (some milliseconds), and free it. p may be

@@ -2,8 +2,7 @@
 /*
  * A word: 64 bits in the segment of a rank.
  *
- * Every rank has one segment, and all segments have the same layout. A word is a rank and an offset
- * into its segment.
+ * Every rank has one segment. A word is a rank and an offset into its segment.
  *
  * Atomicity domains. CPU atomics and network atomics on the same word are not atomic with each
  * other, so each word belongs to one domain for its life:
@@ -22,9 +21,15 @@ enum rma_domain { RMA_NODE, RMA_NET };
 
 /* The first cache line of every segment: counts of the clients that are parked on words of this
  * segment, so that a writer knows whether to wake any. Words share a few counts, chosen by offset;
- * with a single count one sleeper would make every writer of the segment call the kernel. */
-enum { RMA_PARKED_COUNTS = 8, RMA_HEADER_BYTES = 64 };
-_Static_assert(RMA_PARKED_COUNTS * sizeof(int64_t) == RMA_HEADER_BYTES, "one cache line");
+ * with a single count one sleeper would make every writer of the segment call the kernel. Behind
+ * them is what the transport keeps in each segment. */
+enum {
+	RMA_PARKED_COUNTS = 8,
+	RMA_TRANSPORT_AT = 64,
+	RMA_TRANSPORT_BYTES = 512,
+	RMA_HEADER_BYTES = RMA_TRANSPORT_AT + RMA_TRANSPORT_BYTES
+};
+_Static_assert(RMA_PARKED_COUNTS * sizeof(int64_t) == RMA_TRANSPORT_AT, "one cache line");
 
 enum {
 	RMA_CPU = 1,      /* mapped NODE word: CPU atomics, complete at once */

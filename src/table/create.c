@@ -278,7 +278,7 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 			 uint64_t n, pawl_home_fn *home, void *arg)
 {
 	struct lock_setup *s = &t->setup;
-	int rc;
+	int rc, rank;
 
 	setup_begin(s, p, t->job->topo, o, n);
 	s->era = t->era;
@@ -291,9 +291,12 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 		if (rc != PAWL_SUCCESS)
 			return rc;
 	}
+	if (o->watchdog_s > 0)
+		s->board_bytes = watch_bytes(s->max_held);
 	rc = setup_layout(s);
-	if (rc == PAWL_SUCCESS && o->watchdog_s > 0)
-		t->board = lock_reserve(s, 1, watch_bytes(s->max_held));
+	PMPI_Comm_rank(t->comm, &rank);
+	if (rc == PAWL_SUCCESS)
+		t->bytes = lock_segment_bytes(s, rank);
 	return rc;
 }
 
@@ -336,7 +339,7 @@ static int make_segments(pawl_table *t, const struct options *o)
 	    .kept = &t->kept->network,
 	    .connections = (int)o->connections,
 	    .again = t->kept->networked,
-	    .bytes = t->setup.bytes,
+	    .bytes = t->bytes,
 	};
 	enum rma_failure failure = rma_segments_create(&t->rma, &request, err, sizeof err);
 
@@ -366,7 +369,7 @@ static int start_progress(pawl_table *t)
 {
 	if (!t->rma.net)
 		return PAWL_SUCCESS;
-	t->progress = rma_progress_start(&t->rma, t->setup.bytes);
+	t->progress = rma_progress_start(&t->rma, t->bytes);
 	return t->progress ? PAWL_SUCCESS
 			   : error_set(PAWL_ERR_NOMEM,
 				       "option progress: the thread that drives the MPI could not"
@@ -404,7 +407,7 @@ static int open_observers(pawl_table *t, int rc)
 	    .rma = &t->rma,
 	    .name = t->name,
 	    .about = t->about,
-	    .board = t->board,
+	    .board = t->setup.board,
 	};
 	int64_t most[1 + OBSERVE_WORDS] = {0};
 	int mpi;
@@ -461,7 +464,7 @@ static int build(pawl_table *t, const struct lock_protocol *kind, const struct o
 	const struct lock_protocol *p = setup_protocol(kind, t->job->topo);
 	int rc = choose_layout(t, p, o, n, home, arg);
 
-	rc = table_check_memory(t, rc, rc == PAWL_SUCCESS ? t->setup.bytes + RMA_TAIL_BYTES : 0);
+	rc = table_check_memory(t, rc, t->bytes);
 	if (rc == PAWL_SUCCESS)
 		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)

@@ -35,12 +35,26 @@ void setup_begin(struct lock_setup *s, const struct lock_protocol *p, const stru
 	memcpy(s->options, o->own, sizeof s->options);
 }
 
-/* Slots and the words of the protocol. */
+/* Slots, what any kind may have, and the words of the protocol. */
 static int lay_out(struct lock_setup *s, char *err, size_t errlen)
 {
+	const struct lock_protocol *p = s->protocol;
+
 	s->bytes = RMA_HEADER_BYTES;
+	s->areas = 0;
+	s->uneven = false;
 	s->slots = lock_reserve(s, (uint64_t)s->max_held, SLOT_BYTES);
-	return s->protocol->layout(s, err, errlen);
+	if (s->events) {
+		s->events = lock_reserve(s, s->block, EVENT_BYTES);
+		s->event_nodes = lock_reserve(s, (uint64_t)s->max_held, EVENT_BYTES);
+	}
+	if (s->names)
+		s->names = lock_reserve(s, s->block, CLIENT_NAME_BYTES);
+	if (p->recover && p->recover->life && lock_lease_us(s) > 0)
+		s->lives = lock_reserve(s, s->block, LIFE_BYTES);
+	if (s->board_bytes)
+		s->board = lock_reserve(s, 1, s->board_bytes);
+	return p->layout(s, err, errlen);
 }
 
 static void halve_held(struct lock_setup *s)
@@ -65,14 +79,6 @@ int setup_layout(struct lock_setup *s)
 	}
 	if (rc != PAWL_SUCCESS)
 		return error_set(rc, "%s", err);
-	if (s->events) {
-		s->events = lock_reserve(s, s->block, EVENT_BYTES);
-		s->event_nodes = lock_reserve(s, (uint64_t)s->max_held, EVENT_BYTES);
-	}
-	if (s->names)
-		s->names = lock_reserve(s, s->block, CLIENT_NAME_BYTES);
-	if (s->protocol->recover && s->protocol->recover->life && lock_lease_us(s) > 0)
-		s->lives = lock_reserve(s, s->block, LIFE_BYTES);
 	if (s->bytes > LOCK_MOST_BYTES)
 		return error_set(PAWL_ERR_NOMEM,
 				 "%llu %s of %s with these options need more memory on each rank"

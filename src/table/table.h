@@ -25,7 +25,7 @@ struct pawl_table {
 	struct lock_setup setup;
 	struct rma rma;
 	struct observe *observe; /* NULL: no observers */
-	uint64_t board;          /* offset of the boards of option watchdog in each segment */
+	uint64_t bytes;          /* of this rank's segment */
 	MPI_Comm comm;           /* of kept: a duplicate of the program's */
 	struct kept *kept;
 	const struct topo_job *job;    /* of kept */

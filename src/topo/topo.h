@@ -122,19 +122,4 @@ static inline int topo_size(const struct topo *t, int i, int j)
 	return t->level[i - 1].first[j + 1] - t->level[i - 1].first[j];
 }
 
-/* tail_rank[i,j]: the rank that keeps the words of element j of level i for a lock. Locks are
- * spread over the ranks of the element; a rank keeps the words at index topo_tail_index(). */
-static inline int topo_tail_rank(const struct topo *t, int i, int j, uint64_t lock)
-{
-	const struct topo_level *l = &t->level[i - 1];
-	int size = l->first[j + 1] - l->first[j];
-
-	return l->members[l->first[j] + (int)(lock % (uint64_t)size)];
-}
-
-static inline uint64_t topo_tail_index(const struct topo *t, int i, int j, uint64_t lock)
-{
-	return lock / (uint64_t)topo_size(t, i, j);
-}
-
 #endif

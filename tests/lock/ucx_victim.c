@@ -222,7 +222,7 @@ static void talk(void)
 
 static void unchanged(void)
 {
-	const struct ucx_tail *tail = ucx_tail_of(&words, tap_rank);
+	const struct ucx_asleep *asleep = ucx_asleep_in(&words, tap_rank);
 	int64_t total = sections, mine = sections;
 	int changed = 0;
 
@@ -230,8 +230,8 @@ static void unchanged(void)
 	for (int i = IDLE; i < WORDS_EACH; i++)
 		changed += rma_peek(&client, words_at(&words, tap_rank, i)) != pattern(tap_rank, i);
 	expect(changed == 0, "%d words were changed", changed);
-	expect(!atomic_load(&ucx_net_of(&words)->shared->deaths) && !atomic_load(&tail->sleepers),
-	       "what is behind the words was changed");
+	expect(!atomic_load(&ucx_net_of(&words)->shared->deaths) && !atomic_load(&asleep->sleepers),
+	       "what is before the words was changed");
 	if (tap_rank == 0)
 		expect(rma_peek(&client, words_at(&words, 0, COUNTER)) == total,
 		       "%lld of %lld critical sections counted",

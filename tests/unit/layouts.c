@@ -2,7 +2,8 @@
 /*
  * Errors that the layout of a table reports, for each kind of lock: a failed allocation, wherever
  * it is; options that do not go together; and words that are wrong while no client holds or awaits
- * a lock. Prints TAP.
+ * a lock. And the words that elements of a level have: that they have places of their own, also
+ * where elements differ in size, and that a rank keeps those of its own node only. Prints TAP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +204,169 @@ static void idle_words(const struct lock_protocol *p, const char *topology)
 	clean_up();
 }
 
+/* ------------------------------------------------------------------ areas of elements */
+
+static const char *const uneven[] = {
+    "node:2 core:2",           "rack:2 node:2 core:2",
+    "cyclic node:3 core:4",    "rack:2 node:2 package:2 core:2",
+    "node:3 package:2 core:4", "node:9 core:1",
+};
+static const int uneven_ranks[] = {3, 7, 10, 13, 17, 10};
+
+/* The rank that keeps an element's words of a lock, and how many it keeps before them. */
+static void places(void)
+{
+	static const struct {
+		const char *topology;
+		int ranks, level, element;
+		uint64_t lock;
+		int rank;
+		uint64_t index;
+	} at[] = {
+	    /* Rack 1 is ranks 8 to 15: lock 10 is its rank 10 mod 8, there the lock 10 / 8. */
+	    {"rack:2 node:2 package:2 core:2", 16, 2, 1, 10, 10, 1},
+	    {"rack:2 node:2 package:2 core:2", 16, 4, 5, 10, 10, 5},
+	    {"rack:2 node:2 package:2 core:2", 16, 1, 0, UINT64_C(10000000003), 3, 625000000},
+	    {"rack:2 node:2 core:2", 7, 3, 1, 5, 3, 2},
+	    {"rack:2 node:2 core:2", 7, 3, 3, 5, 6, 5},
+	    {"rack:2 node:2 core:2", 7, 2, 1, 5, 6, 1},
+	    {"cyclic rack:2 node:2 core:2", 8, 2, 1, 2, 6, 0},
+	    {"cyclic node:512 core:32", 16384, 2, 3, 63, 3 + 512 * 31, 1},
+	};
+
+	for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+		char err[ERROR_LENGTH], what[100];
+		struct lock_area a;
+		uint64_t offset = 0;
+		int rank = -1;
+
+		topo = topo_parse(at[i].topology, at[i].ranks, err, sizeof err);
+		memset(&setup, 0, sizeof setup);
+		setup.topo = topo;
+		if (topo) {
+			lock_reserve_at_level(&setup, &a, at[i].level, UINT64_C(1) << 40, 8);
+			offset = lock_area_place(&setup, &a, at[i].element, at[i].lock, &rank);
+		}
+		snprintf(what, sizeof what, "is at rank %d, index %llu", rank,
+			 (unsigned long long)offset / 8);
+		check(rank == at[i].rank && offset == at[i].index * 8, at[i].topology, what, "");
+		topo_free(topo);
+	}
+}
+
+/* Take the bytes from `at` on; false: they are taken, or outside the segment. */
+static bool take(unsigned char *taken, int rank, uint64_t at, uint64_t bytes)
+{
+	if (at < setup.area[0].base || at + bytes > lock_segment_bytes(&setup, rank))
+		return false;
+	for (uint64_t i = at; i < at + bytes; i++)
+		if (taken[(uint64_t)rank * setup.bytes + i]++)
+			return false;
+	return true;
+}
+
+static bool take_area(unsigned char *taken, const struct lock_area *a)
+{
+	bool good = true;
+	int elements = 0, rank;
+
+	for (int r = 0; r < topo->nranks; r++)
+		elements = a->element[r] >= elements ? a->element[r] + 1 : elements;
+	for (int j = 0; j < elements; j++)
+		for (uint64_t i = 0; good && i < a->n; i++) {
+			uint64_t at = lock_area_place(&setup, a, j, i, &rank);
+
+			good = a->element[rank] == j && take(taken, rank, at, a->bytes);
+		}
+	return good;
+}
+
+/* What idle() and age() of a lock look at: each word by the same lock only, and inside. */
+static struct looks {
+	uint64_t *lock; /* [ranks][setup.bytes / 8], 1 + that lock */
+	uint64_t now;
+	bool good;
+} looks;
+
+static int64_t *look_at(void *arg, int rank, uint64_t offset)
+{
+	uint64_t at = ((uint64_t)rank * setup.bytes + offset) / 8;
+
+	(void)arg;
+	if (offset + 8 > lock_segment_bytes(&setup, rank) ||
+	    (looks.lock[at] && looks.lock[at] != looks.now)) {
+		looks.good = false;
+		return words;
+	}
+	looks.lock[at] = looks.now;
+	return &words[at];
+}
+
+static bool look_at_all(void)
+{
+	const struct lock_check_calls *calls = setup.protocol->check;
+	struct lock_memory m = {.word = look_at};
+	uint64_t all = (uint64_t)topo->nranks * setup.bytes / 8;
+	char err[ERROR_LENGTH];
+
+	words = calloc(all, sizeof *words);
+	looks = (struct looks){.lock = calloc(all, sizeof *looks.lock)};
+	looks.good = words && looks.lock;
+	for (looks.now = 1; looks.good && calls && looks.now <= LOCKS; looks.now++) {
+		if (calls->idle)
+			calls->idle(&setup, looks.now - 1, &m, err, sizeof err);
+		if (calls->age)
+			calls->age(&setup, looks.now - 1, &m);
+	}
+	free(words);
+	free(looks.lock);
+	return looks.good;
+}
+
+static void areas(const struct lock_protocol *p, const char *topology, int ranks,
+		  const char *values)
+{
+	char what[120];
+	unsigned char *taken = NULL;
+	bool good = lay_out(p, topology, ranks, LOCKS, values) == PAWL_SUCCESS;
+
+	if (good)
+		taken = calloc((uint64_t)ranks, setup.bytes);
+	good = taken != NULL;
+	for (int i = 0; good && i < setup.areas; i++)
+		good = take_area(taken, &setup.area[i]);
+	good = good && (setup.areas == 0 || look_at_all());
+	snprintf(what, sizeof what, "each element has words of its own (%s, %d ranks)%s%s",
+		 topology, ranks, values[0] ? ", " : "", values);
+	if (!good || setup.areas)
+		check(good, p->kind.name, what, pawl_error_message());
+	free(taken);
+	clean_up();
+}
+
+/* Bytes a rank for a million locks on nodes of 128 ranks, if there is one more rank on a node of
+ * its own: there, and elsewhere. most: for a lock and node. */
+static void small_node(const char *kind, uint64_t most)
+{
+	const uint64_t n = 1000000;
+	uint64_t large, alone, even = 0;
+	bool good = lay_out(kinds_find(kind), "node:2 core:128", 256, n, "") == PAWL_SUCCESS;
+
+	if (good)
+		even = lock_segment_bytes(&setup, 0);
+	clean_up();
+	good = lay_out(kinds_find(kind), "node:2 core:128", 129, n, "") == PAWL_SUCCESS && good;
+	large = good ? lock_segment_bytes(&setup, 0) : 0;
+	alone = good ? lock_segment_bytes(&setup, 128) : 0;
+	printf("# %s, %llu locks: %llu bytes a rank on 2 nodes of 128, and with one rank on a node"
+	       " of its own %llu, and %llu there\n",
+	       kind, (unsigned long long)n, (unsigned long long)even, (unsigned long long)large,
+	       (unsigned long long)alone);
+	good = good && large <= even + 80 * n / 128 && alone <= even + most * n + 64 * n / 128;
+	check(good, kind, "a node of one rank makes others reserve no more", pawl_error_message());
+	clean_up();
+}
+
 /* --------------------------------------------------------------- what does not fit */
 
 struct limit {
@@ -270,8 +434,14 @@ static void limits(void)
 	    {"shiftlock", "t_w=1048576", 4, 1, PAWL_ERR_OPTION, "option t_w"},
 	    {"shiftlock", "", (1 << 15) - 1, 1, PAWL_SUCCESS, ""},
 	    {"shiftlock", "", 1 << 15, 1, PAWL_ERR_OPTION, "at most 32767 clients"},
-	    {"mgl", "", (1 << 20) - 1, 1, PAWL_SUCCESS, ""},
+	    {"mgl", "threads=multiple", (1 << 20) - 1, 1, PAWL_SUCCESS, ""},
 	    {"mgl", "", 1 << 20, 1, PAWL_ERR_OPTION, "at most 1048575 clients"},
+	    {"d-mcs", "threads=multiple", 1 << 20, 1, PAWL_SUCCESS, ""},
+	    {"alock", "threads=multiple", 1 << 20, 1, PAWL_SUCCESS, ""},
+	    {"rma-mcs", "threads=multiple", 1 << 20, 1, PAWL_SUCCESS, ""},
+	    {"rma-rw", "threads=multiple", 1 << 20, 1, PAWL_SUCCESS, ""},
+	    {"citron", "threads=multiple units=64", (1 << 19) - 1, 1, PAWL_SUCCESS, ""},
+	    {"citron", "units=64", 1 << 19, 1, PAWL_ERR_OPTION, "fewer than 524288"},
 	    {"citron", "units=1099511627776", 1, (UINT64_C(1) << 40) - 1, PAWL_ERR_NOMEM, ""},
 	    {"citron", "units=1099511627776", 1, UINT64_C(1) << 36, PAWL_ERR_NOMEM, ""},
 	    {"ss", "segments=8191", 1, (UINT64_C(1) << 40) - 1, PAWL_ERR_UNSUPPORTED,
@@ -319,7 +489,17 @@ int main(void)
 			idle_words(p, "rack:2 node:2 core:2");
 			idle_words(p, "core:8");
 		}
+		for (size_t k = 0; k < sizeof uneven / sizeof uneven[0]; k++)
+			areas(p, uneven[k], uneven_ranks[k], small(p));
+		for (size_t k = 0; k < sizeof uneven / sizeof uneven[0]; k++)
+			if (option_spec_find(p, "t_dc"))
+				areas(p, uneven[k], uneven_ranks[k], "t_dc=3");
 	}
+	places();
+	small_node("adaptive", 72);
+	small_node("rma-mcs", 8);
+	small_node("rma-rw", 40);
+	small_node("mgl", 24);
 	queue_short_of_memory(&range_list, "list");
 	queue_short_of_memory(&range_btree, "B-tree");
 	limits();

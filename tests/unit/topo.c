@@ -128,14 +128,6 @@ static void test_functions(void)
 	is_int(topo_size(t, 2, 1), 8, "size of rack 1");
 	is_int(topo_size(t, 4, 7), 2, "size of package 7");
 	is_int(t->level[3].max_children, 2, "most ranks of a package");
-	/* Rack 1 is ranks 8 to 15: lock 10 is its rank 10 mod 8, there the lock 10 / 8. */
-	is_int(topo_tail_rank(t, 2, 1, 10), 10, "tail_rank[2,1] of lock 10");
-	is_int((long long)topo_tail_index(t, 2, 1, 10), 1, "its index there");
-	is_int(topo_tail_rank(t, 4, 5, 10), 10, "tail_rank[4,5] of lock 10");
-	is_int((long long)topo_tail_index(t, 4, 5, 10), 5, "its index there");
-	is_int(topo_tail_rank(t, 1, 0, UINT64_C(10000000003)), 3, "tail_rank[1,0] of lock 1e10+3");
-	is_int((long long)topo_tail_index(t, 1, 0, UINT64_C(10000000003)), 625000000,
-	       "its index there");
 	topo_free(t);
 }
 
@@ -224,9 +216,6 @@ static void test_uneven(void)
 	is_int(t->level[3].max_children, 2, "most ranks of a package");
 	is_int(t->level[2].min_size, 1, "smallest node");
 	is_int(t->level[1].min_size, 3, "smallest switch");
-	is_int(topo_tail_rank(t, 3, 1, 5), 5, "tail_rank[3,1] of lock 5");
-	is_int((long long)topo_tail_index(t, 3, 1, 5), 2, "its index there");
-	is_int(topo_tail_rank(t, 3, 2, 5), 6, "tail_rank in an element of one rank");
 	topo_free(t);
 }
 
@@ -241,7 +230,6 @@ static void test_placement(void)
 	IS_INTS(t ? t->order : NULL, "the order is by rack and node", 0, 4, 1, 5, 2, 6, 3, 7);
 	IS_INTS(t ? t->level[2].child : NULL, "each node has two", 0, 0, 0, 0, 1, 1, 1, 1);
 	if (t) {
-		is_int(topo_tail_rank(t, 2, 1, 2), 6, "tail_rank[2,1] of lock 2 is rank 6");
 		is_int(topo_child(t, 6, 1), 1, "rank 6 is in rack 1");
 		is_int(topo_child(t, 6, 2), 0, "... in its node 0");
 	}
@@ -417,7 +405,7 @@ static void test_large(void)
 {
 	struct topo *t, *g;
 	clock_t start = clock();
-	int cores[512], good;
+	int cores[512];
 
 	t = parse("cyclic switch:4 rack:8 node:16 package:2 numa:2 l3:2 core:4", 16384);
 	is_text(t, "machine 1 > switch 4 > rack 32 > node 512 > package 1024 > numa 2048 > l3 4096",
@@ -434,12 +422,6 @@ static void test_large(void)
 	ok(consistent(g), "8192 gangs are consistent");
 	topo_free(g);
 
-	/* The locks of an element are distributed evenly over its ranks. */
-	good = t != NULL;
-	for (uint64_t lock = 0; good && lock < 64; lock++)
-		good = topo_tail_rank(t, 4, 3, lock) == (int)(3 + 512 * (lock % 32)) &&
-		       topo_tail_index(t, 4, 3, lock) == lock / 32;
-	ok(good, "64 locks over the 32 ranks of node 3");
 	topo_free(t);
 
 	/* A limit that valgrind meets, and no quadratic algorithm. */

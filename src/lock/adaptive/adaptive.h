@@ -37,11 +37,11 @@ _Static_assert((W_HELD | W_STRICT) < 1 << SHARED_SHIFT && READERS_SHIFT + COUNT_
 
 struct adaptive_constants {
 	uint64_t lines;
-	int package_level; /* level of the topology; 0: no package has a queue */
-	uint64_t tails;    /* of the queues of packages */
-	bool keeps_order;  /* patience 0 */
-	bool decides;      /* the option leaves patience to the lock */
-	uint64_t patience; /* nanoseconds; if it decides, the longest */
+	int package_level;      /* level of the topology; 0: no package has a queue */
+	struct lock_area tails; /* of the queues of packages */
+	bool keeps_order;       /* patience 0 */
+	bool decides;           /* the option leaves patience to the lock */
+	uint64_t patience;      /* nanoseconds; if it decides, the longest */
 };
 
 /* A hand-over that takes longer, in ns, is slow. */

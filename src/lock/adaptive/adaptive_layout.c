@@ -30,7 +30,7 @@ int adaptive_layout(struct lock_setup *s, char *err, size_t errlen)
 	k->package_level = k->keeps_order ? 0 : package_level(s);
 	k->lines = lock_reserve(s, s->block, LINE_BYTES);
 	if (k->package_level)
-		k->tails = lock_reserve_at_level(s, k->package_level, sizeof(int64_t));
+		lock_reserve_at_level(s, &k->tails, k->package_level, s->n, sizeof(int64_t));
 	return PAWL_SUCCESS;
 }
 

@@ -78,11 +78,10 @@ int package_level(const struct lock_setup *s)
 static struct rma_word tail_of(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct adaptive_constants *k = s->state;
-	int level = level_of(s), j = topo_element(s->topo, slot->client.rma->rank, level);
+	int j = topo_element(s->topo, slot->client.rma->rank, k->package_level), rank;
+	uint64_t at = lock_area_place(s, &k->tails, j, slot->lock, &rank);
 
-	return rma_word(slot->client.rma, RMA_NODE, topo_tail_rank(s->topo, level, j, slot->lock),
-			k->tails +
-			    topo_tail_index(s->topo, level, j, slot->lock) * sizeof(int64_t));
+	return rma_word(slot->client.rma, RMA_NODE, rank, at);
 }
 
 bool package_is_used(const struct lock_setup *s, struct lock_slot *slot)

@@ -22,34 +22,26 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* How many lines a rank has that has the home's place in its node. */
-static uint64_t lines_beside_homes(struct lock_setup *s, struct cached_constants *k)
-{
-	int least = s->topo->nranks, most = 1;
-
-	for (int j = 0; j < k->nodes; j++) {
-		int size = topo_size(s->topo, k->node_level, j);
-
-		least = size < least ? size : least;
-		most = size > most ? size : most;
-	}
-	k->wraps = (most + least - 1) / least;
-	return (uint64_t)k->nodes * (uint64_t)k->wraps * s->block;
-}
-
+/* In a node, the lines of each lock, or of the locks of each rank. The lines are the first area, so
+ * their offset is the same everywhere. */
 static void reserve_lines(struct lock_setup *s, struct cached_constants *k)
 {
-	uint64_t lines = s->n;
+	uint64_t n = s->n, locks = 1;
+	struct lock_area lines;
 
-	if (k->node_level && (s->n == 1 || s->home == LOCK_HOME_MAP)) {
-		k->lines = lock_reserve_at_level(s, k->node_level, LINE_BYTES);
-		k->notes = lock_reserve_at_level(s, k->node_level, NOTES_BYTES);
+	if (!k->level) {
+		k->lines = lock_reserve(s, n, LINE_BYTES);
+		k->notes.base = lock_reserve(s, n, NOTES_BYTES);
 		return;
 	}
-	if (k->node_level)
-		lines = lines_beside_homes(s, k);
-	k->lines = lock_reserve(s, lines, LINE_BYTES);
-	k->notes = lock_reserve(s, lines, NOTES_BYTES);
+	k->by_home = n > 1 && s->home != LOCK_HOME_MAP;
+	if (k->by_home) {
+		n = (uint64_t)s->topo->nranks;
+		locks = s->block;
+	}
+	lock_reserve_at_level(s, &lines, k->node_level, n, locks * LINE_BYTES);
+	lock_reserve_at_level(s, &k->notes, k->node_level, n, locks * NOTES_BYTES);
+	k->lines = lines.base;
 }
 
 /* Whether W has room for the clients of each node. */
@@ -57,11 +49,12 @@ static bool counts_clients(const struct lock_setup *s, const struct cached_const
 			   size_t errlen)
 {
 	uint64_t each = s->clients / (uint64_t)s->topo->nranks;
-	int most = k->node_level ? 0 : 1;
+	int most = 1, size;
 
-	for (int j = 0; k->node_level && j < k->nodes; j++)
-		if (topo_size(s->topo, k->node_level, j) > most)
-			most = topo_size(s->topo, k->node_level, j);
+	for (int j = 0; k->level && j < k->nodes; j++) {
+		size = k->level->first[j + 1] - k->level->first[j];
+		most = size > most ? size : most;
+	}
 	if ((uint64_t)most * each <= MOST_CLIENTS)
 		return true;
 	if (most > MOST_CLIENTS)
@@ -86,7 +79,8 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	if (!k)
 		return PAWL_ERR_NOMEM;
 	k->node_level = lock_node_level(s);
-	k->nodes = k->node_level ? s->topo->level[k->node_level - 1].count : s->topo->nranks;
+	k->level = k->node_level ? &s->topo->level[k->node_level - 1] : NULL;
+	k->nodes = k->level ? k->level->count : s->topo->nranks;
 	if (k->nodes >= NODE_MASK) {
 		snprintf(err, errlen, "adaptive has room for %lld nodes, and there are %d",
 			 (long long)NODE_MASK - 1, k->nodes);
@@ -94,8 +88,8 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	}
 	if (!counts_clients(s, k, err, errlen))
 		return PAWL_ERR_OPTION;
-	reserve_lines(s, k);
 	k->vote = lock_reserve(s, 1, sizeof(int64_t));
+	reserve_lines(s, k);
 	return PAWL_SUCCESS;
 }
 
@@ -118,7 +112,7 @@ static int node_of(const struct lock_setup *s, int rank)
 {
 	const struct cached_constants *k = s->state;
 
-	return k->node_level ? topo_element(s->topo, rank, k->node_level) : rank;
+	return k->level ? k->level->element[rank] : rank;
 }
 
 static void find_words(const struct lock_setup *s, struct lock_slot *slot)
@@ -137,9 +131,10 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	lock_home(s, slot->lock, &own->home_rank, &own->home_index);
 	own->me = node_of(s, c->rma->rank);
 	own->home = node_of(s, own->home_rank);
-	rank = cached_line(s, slot->lock, own->home_rank, own->home_index, own->me, &line);
+	rank =
+	    cached_line(s, slot->lock, own->home_rank, own->home, own->home_index, own->me, &line);
 	own->w = rma_word(c->rma, RMA_NODE, rank, k->lines + line * LINE_BYTES);
-	own->notes = k->notes + line * NOTES_BYTES;
+	own->notes = lock_area_base(s, &k->notes, rank) + line * NOTES_BYTES;
 	own->tail = own->home == own->me ? cached_word(slot, LINE_TAIL)
 					 : cached_word_at(s, slot, own->home, LINE_TAIL);
 	own->guess = 0;
@@ -561,32 +556,34 @@ static int release_part(const struct lock_setup *s, struct lock_slot *whole, str
 
 /* ------------------------------------------------------------------ the simulator */
 
-/* The node's element of an area of so many bytes a line. */
-static int64_t *element(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
-			int node, uint64_t area, uint64_t bytes)
+/* The rank that keeps the node's line, and the line's index there. */
+static int keeper_of(const struct lock_setup *s, uint64_t lock, int node, uint64_t *line)
 {
-	uint64_t index, line;
-	int home, rank;
+	uint64_t index;
+	int home;
 
 	lock_home(s, lock, &home, &index);
-	rank = cached_line(s, lock, home, index, node, &line);
-	return lock_memory_word(m, rank, area + line * bytes);
+	return cached_line(s, lock, home, node_of(s, home), index, node, line);
 }
 
 static int64_t *line_of(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
 			int node)
 {
 	const struct cached_constants *k = s->state;
+	uint64_t line;
+	int rank = keeper_of(s, lock, node, &line);
 
-	return element(s, m, lock, node, k->lines, LINE_BYTES);
+	return lock_memory_word(m, rank, k->lines + line * LINE_BYTES);
 }
 
 static int64_t *notes_of(const struct lock_setup *s, const struct lock_memory *m, uint64_t lock,
 			 int node)
 {
 	const struct cached_constants *k = s->state;
+	uint64_t line;
+	int rank = keeper_of(s, lock, node, &line);
 
-	return element(s, m, lock, node, k->notes, NOTES_BYTES);
+	return lock_memory_word(m, rank, lock_area_base(s, &k->notes, rank) + line * NOTES_BYTES);
 }
 
 /* The number of each node is about to wrap. */

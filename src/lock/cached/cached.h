@@ -127,12 +127,12 @@ enum { HEAD_BITS = 2, HEAD_MASK = (1 << HEAD_BITS) - 1 };
 enum { SCRATCH_EACH = 2 };
 
 struct cached_constants {
-	uint64_t lines, notes, vote;
-	int node_level; /* level of the topology; 0: each node has one rank */
+	uint64_t lines, vote;
+	struct lock_area notes;
+	int node_level;                 /* level of the topology; 0: each node has one rank */
+	const struct topo_level *level; /* the same */
 	int nodes;
-	/* Lines are where the home is in its node, as far as that goes, if this is not 0: so many
-	 * homes of a node may share a place in another one. */
-	int wraps;
+	bool by_home; /* lines are where the home is in its node, as far as that goes */
 };
 
 struct cached_slot {
@@ -187,29 +187,32 @@ RMA_INLINE struct rma_word cached_word(struct lock_slot *slot, int offset)
 	return w;
 }
 
-/* The rank of a node that keeps its line of a lock, and the line's index there. home, index: where
- * the lock is at home. */
-static inline int cached_line(const struct lock_setup *s, uint64_t lock, int home, uint64_t index,
-			      int node, uint64_t *line)
+/* The rank of a node that keeps its line of a lock, and the line's index there. home, home_node,
+ * index: where the lock is at home. By home, the ranks of the node take turns in keeping the lines
+ * of each rank, from the node itself on: so a home keeps its own, and those of homes with the same
+ * place in nodes of equal size. */
+static inline int cached_line(const struct lock_setup *s, uint64_t lock, int home, int home_node,
+			      uint64_t index, int node, uint64_t *line)
 {
 	const struct cached_constants *k = s->state;
-	const struct topo_level *l;
-	int size, place;
+	const int *first;
+	int from, size, at;
 
 	*line = lock;
-	if (!k->node_level)
+	if (!k->level)
 		return node;
-	if (!k->wraps) {
-		*line = topo_tail_index(s->topo, k->node_level, node, lock);
-		return topo_tail_rank(s->topo, k->node_level, node, lock);
+	first = k->level->first;
+	from = first[node];
+	size = first[node + 1] - from;
+	if (!k->by_home) {
+		*line = lock / (uint64_t)size;
+		return k->level->members[from + (int)(lock % (uint64_t)size)];
 	}
-	l = &s->topo->level[k->node_level - 1];
-	size = topo_size(s->topo, k->node_level, node);
-	place = s->topo->place[home];
-	*line = (uint64_t)(topo_element(s->topo, home, k->node_level) * k->wraps + place / size) *
-		    s->block +
-		index;
-	return l->members[l->first[node] + place % size];
+	at = first[home_node] + s->topo->place[home] - from;
+	if (at < 0)
+		at += s->topo->nranks;
+	*line = (uint64_t)(at / size) * s->block + index;
+	return k->level->members[from + at % size];
 }
 
 /* A word of any node's line. */
@@ -220,7 +223,8 @@ static inline struct rma_word cached_word_at(const struct lock_setup *s, struct 
 	const struct cached_slot *own = lock_own(slot);
 	enum rma_domain d = offset >= LINE_TAIL ? RMA_NET : RMA_NODE;
 	uint64_t line;
-	int rank = cached_line(s, slot->lock, own->home_rank, own->home_index, node, &line);
+	int rank =
+	    cached_line(s, slot->lock, own->home_rank, own->home, own->home_index, node, &line);
 
 	return rma_word(slot->client.rma, d, rank, k->lines + line * LINE_BYTES + (uint64_t)offset);
 }

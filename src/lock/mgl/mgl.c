@@ -169,13 +169,14 @@ struct constants {
 	struct queue_tree tree;
 	uint64_t words;
 	int node_level; /* level of the words V; 0: there is one node, and no joint intent */
-	uint64_t joint;
+	struct lock_area joint;
 	int64_t most_joined;
 };
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct constants *k;
+	int rc;
 
 	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
@@ -183,12 +184,13 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	if (!k)
 		return PAWL_ERR_NOMEM;
 	k->words = lock_reserve(s, s->block, WORD_BYTES);
+	rc = queue_tree_layout(s, &k->tree, 0, err, errlen);
 	k->node_level = lock_node_level(s);
-	if (k->node_level) {
-		k->joint = lock_reserve_at_level(s, k->node_level, JOINT_BYTES);
+	if (rc == PAWL_SUCCESS && k->node_level) {
+		lock_reserve_at_level(s, &k->joint, k->node_level, s->n, JOINT_BYTES);
 		k->most_joined = queue_tree_options(s)->t_l[TOPO_NODE];
 	}
-	return queue_tree_layout(s, &k->tree, 0, err, errlen);
+	return rc;
 }
 
 static void describe(const struct lock_setup *s, char *text, size_t len)
@@ -414,11 +416,11 @@ enum share { ALONE, FIRST, LATER };
 static struct rma_word joint_word(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
-	const int i = k->node_level, j = topo_element(s->topo, slot->client.rma->rank, i);
+	int j = topo_element(s->topo, slot->client.rma->rank, k->node_level), rank;
+	uint64_t at = lock_area_place(s, &k->joint, j, slot->lock, &rank);
 
-	return rma_word(slot->client.rma, RMA_NODE, topo_tail_rank(s->topo, i, j, slot->lock),
-			k->joint + topo_tail_index(s->topo, i, j, slot->lock) * JOINT_BYTES +
-			    (slot->mode & PAWL_INTENT_SHARED ? JOINT_SHARED : JOINT_EXCLUSIVE));
+	return rma_word(slot->client.rma, RMA_NODE, rank,
+			at + (slot->mode & PAWL_INTENT_SHARED ? JOINT_SHARED : JOINT_EXCLUSIVE));
 }
 
 /* G1: join the intent of the node, or be its first client, or, if too many have joined already, ask
@@ -793,8 +795,8 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 		return false;
 	}
 	for (int j = 0; i && j < s->topo->level[i - 1].count; j++) {
-		uint64_t at = k->joint + topo_tail_index(s->topo, i, j, lock) * JOINT_BYTES;
-		int rank = topo_tail_rank(s->topo, i, j, lock);
+		int rank;
+		uint64_t at = lock_area_place(s, &k->joint, j, lock, &rank);
 
 		w = *lock_memory_word(m, rank, at + JOINT_EXCLUSIVE) |
 		    *lock_memory_word(m, rank, at + JOINT_SHARED);

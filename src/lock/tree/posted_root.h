@@ -85,10 +85,10 @@ static inline struct rma_word root_word(const struct lock_setup *s, const struct
 					struct lock_slot *slot, enum rma_domain d, int element,
 					uint64_t offset)
 {
-	uint64_t index = topo_tail_index(s->topo, 2, element, slot->lock);
+	int rank;
+	uint64_t at = lock_area_place(s, &t->root, element, slot->lock, &rank);
 
-	return rma_word(slot->client.rma, d, topo_tail_rank(s->topo, 2, element, slot->lock),
-			t->root + index * ROOT_BYTES + offset);
+	return rma_word(slot->client.rma, d, rank, at + offset);
 }
 
 static inline struct rma_word root_next(const struct lock_setup *s, const struct queue_tree *t,

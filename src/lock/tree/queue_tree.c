@@ -94,13 +94,13 @@ RMA_INLINE struct rma_word level_word(const struct lock_setup *s, const struct q
 {
 	const struct queue_level *l = &t->level[i - 1];
 	struct rma_client *c = &slot->client;
-	int j;
+	uint64_t at;
+	int rank;
 
 	if (i == 1)
 		return lock_home_word(s, c, l->domain, l->base + offset, l->stride, slot->lock);
-	j = topo_element(s->topo, c->rma->rank, i);
-	return rma_word(c->rma, l->domain, topo_tail_rank(s->topo, i, j, slot->lock),
-			l->base + topo_tail_index(s->topo, i, j, slot->lock) * l->stride + offset);
+	at = lock_area_place(s, &l->area, l->area.element[c->rma->rank], slot->lock, &rank);
+	return rma_word(c->rma, l->domain, rank, at + offset);
 }
 
 RMA_INLINE struct rma_word tail_word(const struct lock_setup *s, const struct queue_tree *t,

@@ -36,7 +36,8 @@ RMA_INLINE struct queue_slot *queue_slot(struct lock_slot *slot)
 
 struct queue_level {
 	enum rma_domain domain; /* of this level's TAIL, LINK and STATUS words */
-	uint64_t base;          /* offset of its words in the segments */
+	uint64_t base;          /* level 1: offset of its words in the segments, */
+	struct lock_area area;  /* and of other levels */
 	uint64_t stride;        /* bytes a lock: TAIL and one LINK per child element */
 	int64_t threshold;      /* T_L,i; unused at level 1 */
 	int shift;              /* position of the count of passes in a grant */
@@ -48,8 +49,8 @@ struct queue_tree {
 	struct queue_level level[TOPO_MAX_LEVELS];
 	int run_shift; /* RMA-RW: position of the count of writers in a row; 0: none */
 	int64_t run_mask, run_limit;
-	bool posts;    /* the root queue is that of posted_root.h where the transport posts */
-	uint64_t root; /* the words for that */
+	bool posts; /* the root queue is that of posted_root.h where the transport posts */
+	struct lock_area root; /* the words for that */
 };
 
 /* For the descriptors of protocols with a tree; see lock.h. */

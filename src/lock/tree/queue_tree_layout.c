@@ -37,10 +37,11 @@ int queue_tree_layout(struct lock_setup *s, struct queue_tree *t, int64_t max_ru
 
 		l->domain = level_domain(s, i);
 		l->stride = LINKS_OFFSET + links * WORD_BYTES;
-		l->base = i == 1 ? lock_reserve(s, s->block, l->stride)
-				 : lock_reserve_at_level(s, i, l->stride);
-		if (i == 1)
+		if (i == 1) {
+			l->base = lock_reserve(s, s->block, l->stride);
 			continue;
+		}
+		lock_reserve_at_level(s, &l->area, i, s->n, l->stride);
 		l->threshold = queue_tree_options(s)->t_l[from->type];
 		l->shift = shift;
 		l->mask = ((int64_t)1 << bits_for(l->threshold)) - 1;
@@ -67,7 +68,7 @@ void queue_tree_may_post(struct lock_setup *s, struct queue_tree *t)
 	t->posts = s->posts && t->n > 1 && t->level[1].domain == RMA_NODE &&
 		   s->topo->level[1].count < 1 << ROOT_ELEMENT_BITS;
 	if (t->posts)
-		t->root = lock_reserve_at_level(s, 2, ROOT_BYTES);
+		lock_reserve_at_level(s, &t->root, 2, s->n, ROOT_BYTES);
 }
 
 void queue_tree_describe(const struct lock_setup *s, const struct queue_tree *t, char *text,
@@ -127,8 +128,8 @@ static bool element_idle(const struct queue_level *l, int64_t *words, int i, int
 static bool stays_ended(const struct lock_setup *s, const struct queue_tree *t, int j,
 			uint64_t lock, const struct lock_memory *m, char *err, size_t errlen)
 {
-	uint64_t at = t->root + topo_tail_index(s->topo, 2, j, lock) * ROOT_BYTES;
-	int rank = topo_tail_rank(s->topo, 2, j, lock);
+	int rank;
+	uint64_t at = lock_area_place(s, &t->root, j, lock, &rank);
 	int64_t next = *lock_memory_word(m, rank, at + ROOT_NEXT);
 	int64_t stay = *lock_memory_word(m, rank, at + ROOT_STAY);
 
@@ -150,8 +151,8 @@ bool queue_tree_idle(const struct lock_setup *s, const struct queue_tree *t, uin
 		const struct queue_level *l = &t->level[i - 1];
 
 		for (int j = 0; j < s->topo->level[i - 1].count; j++) {
-			uint64_t at = l->base + topo_tail_index(s->topo, i, j, lock) * l->stride;
-			int rank = topo_tail_rank(s->topo, i, j, lock);
+			int rank;
+			uint64_t at = lock_area_place(s, &l->area, j, lock, &rank);
 
 			if (!element_idle(l, lock_memory_word(m, rank, at), i, j, &over, err,
 					  errlen))

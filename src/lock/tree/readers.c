@@ -25,12 +25,12 @@ static bool number_groups(const struct lock_setup *s, struct readers *r, int siz
 	size_t n = (size_t)t->nranks;
 	int *group = malloc(n * sizeof *group), *first = malloc((n + 1) * sizeof *first);
 
-	r->group = group;
-	r->first = first;
+	r->area.element = group;
+	r->area.first = first;
 	r->own = true;
 	if (!group || !first)
 		return false;
-	r->members = t->order;
+	r->area.members = t->order;
 	r->groups = 0;
 	for (int k = 0; k < t->nranks; k++) {
 		if (k % size == 0)
@@ -60,9 +60,9 @@ static bool find_groups(const struct lock_setup *s, struct readers *r)
 	if (!r->by_node || !l)
 		return number_groups(s, r, r->by_node ? 1 : r->t_dc);
 	r->groups = l->count;
-	r->group = l->element;
-	r->first = l->first;
-	r->members = l->members;
+	r->area.element = l->element;
+	r->area.first = l->first;
+	r->area.members = l->members;
 	r->min_size = l->min_size;
 	return true;
 }
@@ -70,8 +70,9 @@ static bool find_groups(const struct lock_setup *s, struct readers *r)
 static bool within_nodes(const struct lock_setup *s, const struct readers *r)
 {
 	for (int g = 0; g < r->groups; g++)
-		for (int k = r->first[g] + 1; k < r->first[g + 1]; k++)
-			if (s->topo->node[r->members[k]] != s->topo->node[r->members[k - 1]])
+		for (int k = r->area.first[g] + 1; k < r->area.first[g + 1]; k++)
+			if (s->topo->node[r->area.members[k]] !=
+			    s->topo->node[r->area.members[k - 1]])
 				return false;
 	return true;
 }
@@ -79,15 +80,13 @@ static bool within_nodes(const struct lock_setup *s, const struct readers *r)
 void readers_free(struct readers *r)
 {
 	if (r->own) {
-		free((int *)(uintptr_t)r->group);
-		free((int *)(uintptr_t)r->first);
+		free((int *)(uintptr_t)r->area.element);
+		free((int *)(uintptr_t)r->area.first);
 	}
 }
 
 int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen)
 {
-	uint64_t size;
-
 	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
 		return PAWL_ERR_OPTION;
 
@@ -108,7 +107,8 @@ int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t er
 		r->form = &readers_ticket;
 		r->domain = RMA_NET;
 	}
-	size = (uint64_t)r->min_size;
-	r->base = lock_reserve(s, (s->n + size - 1) / size, r->form->bytes);
+	r->area.n = s->n;
+	r->area.bytes = r->form->bytes;
+	lock_reserve_area(s, &r->area, r->min_size, r->groups);
 	return PAWL_SUCCESS;
 }

@@ -42,12 +42,10 @@ struct readers {
 	int groups;
 	bool by_node; /* groups are the nodes */
 	int t_dc;
-	bool own;                   /* group and first are not those of the topology */
-	int min_size;               /* ranks in the smallest group */
-	const int *group;           /* [nranks] c(p) */
-	const int *first, *members; /* as in struct topo_level */
+	bool own;              /* groups and where they start are not those of the topology */
+	int min_size;          /* ranks in the smallest group */
+	struct lock_area area; /* of the counters; its elements are the groups, c(p) */
 	enum rma_domain domain;
-	uint64_t base;
 	int64_t t_r;
 };
 
@@ -89,22 +87,26 @@ extern const struct readers_form readers_ticket, readers_gate;
 int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen);
 void readers_free(struct readers *r);
 
-/* The place of group g's counter for a lock. Counters are spread over the ranks of the group. */
-static inline uint64_t readers_place(const struct readers *r, uint64_t lock, int g, int *rank)
+/* Where group g's counter for a lock is. Groups of one rank are common, and do without a division.
+ */
+static inline uint64_t readers_place(const struct lock_setup *s, const struct readers *r,
+				     uint64_t lock, int g, int *rank)
 {
-	int size = r->first[g + 1] - r->first[g];
-	uint64_t index = (uint64_t)size == 1 ? lock : lock / (uint64_t)size;
-	int which = (uint64_t)size == 1 ? 0 : (int)(lock % (uint64_t)size);
+	const struct lock_area *a = &r->area;
+	int from = a->first[g];
+	uint64_t size = (uint64_t)(a->first[g + 1] - from);
+	uint64_t index = size == 1 ? lock : lock / size;
 
-	*rank = r->members[r->first[g] + which];
-	return r->base + index * r->form->bytes;
+	*rank = a->members[from + (size == 1 ? 0 : (int)(lock % size))];
+	return lock_area_base(s, a, *rank) + index * a->bytes;
 }
 
-static inline struct rma_word readers_word(const struct readers *r, struct rma_client *c,
-					   uint64_t lock, int g, uint64_t offset)
+static inline struct rma_word readers_word(const struct lock_setup *s, const struct readers *r,
+					   struct rma_client *c, uint64_t lock, int g,
+					   uint64_t offset)
 {
 	int rank;
-	uint64_t place = readers_place(r, lock, g, &rank);
+	uint64_t place = readers_place(s, r, lock, g, &rank);
 
 	return rma_word(c->rma, r->domain, rank, place + offset);
 }
@@ -118,18 +120,18 @@ RMA_INLINE struct rma_word readers_beside(struct rma_word w, int offset)
 	return w;
 }
 
-static inline int64_t *readers_memory(const struct readers *r, const struct lock_memory *m,
-				      uint64_t lock, int g)
+static inline int64_t *readers_memory(const struct lock_setup *s, const struct readers *r,
+				      const struct lock_memory *m, uint64_t lock, int g)
 {
 	int rank;
-	uint64_t place = readers_place(r, lock, g, &rank);
+	uint64_t place = readers_place(s, r, lock, g, &rank);
 
 	return lock_memory_word(m, rank, place);
 }
 
 static inline int readers_own_group(const struct readers *r, const struct rma_client *c)
 {
-	return r->group[c->rma->rank];
+	return r->area.element[c->rma->rank];
 }
 
 /* Whether any counter is on another node. */

@@ -65,23 +65,25 @@ _Static_assert(sizeof(struct gated) == 32, "two counters a cache line");
 #define ARRIVE ((INT64_C(1) << 32) + 1)
 #define ACTIVE_MASK INT64_C(0xffffffff)
 
-static struct rma_word active_word(const struct readers *r, struct lock_slot *slot, int g,
-				   int64_t phase)
+static struct rma_word active_word(const struct lock_setup *s, const struct readers *r,
+				   struct lock_slot *slot, int g, int64_t phase)
 {
-	return readers_word(r, &slot->client, slot->lock, g, A0 + (uint64_t)(phase & 1) * 8);
+	return readers_word(s, r, &slot->client, slot->lock, g, A0 + (uint64_t)(phase & 1) * 8);
 }
 
-static struct rma_word gate_word(const struct readers *r, struct lock_slot *slot, int g)
+static struct rma_word gate_word(const struct lock_setup *s, const struct readers *r,
+				 struct lock_slot *slot, int g)
 {
-	return readers_word(r, &slot->client, slot->lock, g, GATE);
+	return readers_word(s, r, &slot->client, slot->lock, g, GATE);
 }
 
 /* RA1 to RA3: try once to get a place in a phase. Returns its number, or -1. */
-static int64_t arrive(const struct readers *r, struct lock_slot *slot, bool closed_too)
+static int64_t arrive(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot,
+		      bool closed_too)
 {
 	struct rma_client *c = &slot->client;
 	int g = readers_own_group(r, c);
-	struct rma_word gate = gate_word(r, slot, g);
+	struct rma_word gate = gate_word(s, r, slot, g);
 	int64_t before, after, phase, ignored;
 
 	/* RA1: the phase that is open, or the next to open. */
@@ -90,14 +92,14 @@ static int64_t arrive(const struct readers *r, struct lock_slot *slot, bool clos
 		return -1;
 	phase = (before + 1) / 2;
 	/* RA2: count this reader in. */
-	rma_fao(c, active_word(r, slot, g, phase), RMA_SUM, ARRIVE, &ignored);
+	rma_fao(c, active_word(s, r, slot, g, phase), RMA_SUM, ARRIVE, &ignored);
 	/* RA3: has that phase been closed before? The atomic orders RA2 before this look; pairs
 	 * with the flush between C and D; (A). */
 	rma_get(c, gate, &after);
 	if (after <= 2 * phase)
 		return phase;
 	/* RA4: too late. */
-	rma_acc(c, active_word(r, slot, g, phase), -1);
+	rma_acc(c, active_word(s, r, slot, g, phase), -1);
 	return -1;
 }
 
@@ -105,20 +107,19 @@ static void leave(const struct lock_setup *s, const struct readers *r, struct lo
 {
 	struct rma_client *c = &slot->client;
 
-	(void)s;
 	/* RR1. Pairs with D. */
-	rma_acc(c, active_word(r, slot, readers_own_group(r, c), rma_rw_slot(slot)->phase), -1);
+	rma_acc(c, active_word(s, r, slot, readers_own_group(r, c), rma_rw_slot(slot)->phase), -1);
 }
 
 static enum readers_entry enter(const struct lock_setup *s, const struct readers *r,
 				struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word gate = gate_word(r, slot, readers_own_group(r, c));
+	struct rma_word gate = gate_word(s, r, slot, readers_own_group(r, c));
 	int64_t phase = -1, seen;
 
 	for (int k = 0; phase < 0 && k < ATTEMPTS; k++)
-		phase = arrive(r, slot, true);
+		phase = arrive(s, r, slot, true);
 	if (phase < 0)
 		return READERS_AS_WRITER;
 	rma_rw_slot(slot)->phase = phase & 1;
@@ -132,9 +133,8 @@ static enum readers_entry enter(const struct lock_setup *s, const struct readers
 
 static bool try_enter(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
-	int64_t phase = arrive(r, slot, false);
+	int64_t phase = arrive(s, r, slot, false);
 
-	(void)s;
 	if (phase < 0)
 		return false;
 	rma_rw_slot(slot)->phase = phase & 1;
@@ -146,14 +146,14 @@ struct look {
 	int64_t now, next, base;
 };
 
-static void get_look(const struct readers *r, struct lock_slot *slot, int g, int64_t phase,
-		     struct look *l)
+static void get_look(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot,
+		     int g, int64_t phase, struct look *l)
 {
 	struct rma_client *c = &slot->client;
 
-	rma_get(c, active_word(r, slot, g, phase), &l->now);
-	rma_get(c, active_word(r, slot, g, phase + 1), &l->next);
-	rma_get(c, readers_word(r, c, slot->lock, g, BASE), &l->base);
+	rma_get(c, active_word(s, r, slot, g, phase), &l->now);
+	rma_get(c, active_word(s, r, slot, g, phase + 1), &l->next);
+	rma_get(c, readers_word(s, r, c, slot->lock, g, BASE), &l->base);
 }
 
 static int64_t arrivals(int64_t a)
@@ -168,11 +168,12 @@ static bool had_its_turn(const struct readers *r, const struct look *l)
 	return (l->now & ACTIVE_MASK) == 0 || came >= r->t_r;
 }
 
-static int64_t own_phase(const struct readers *r, struct lock_slot *slot)
+static int64_t own_phase(const struct lock_setup *s, const struct readers *r,
+			 struct lock_slot *slot)
 {
 	int64_t gate;
 
-	rma_get(&slot->client, gate_word(r, slot, readers_own_group(r, &slot->client)), &gate);
+	rma_get(&slot->client, gate_word(s, r, slot, readers_own_group(r, &slot->client)), &gate);
 	return gate / 2;
 }
 
@@ -184,7 +185,7 @@ static bool look_at_all(const struct lock_setup *s, const struct readers *r, str
 	struct look *looks = lock_scratch(slot);
 
 	for (int g = 0; g < r->groups; g++)
-		get_look(r, slot, g, phase, &looks[g]);
+		get_look(s, r, slot, g, phase, &looks[g]);
 	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++) {
 		struct rma_pause p = {
@@ -193,7 +194,7 @@ static bool look_at_all(const struct lock_setup *s, const struct readers *r, str
 		    .deadline_ns = slot->deadline_ns,
 		    .lazy = true,
 		};
-		struct rma_word active = active_word(r, slot, g, phase);
+		struct rma_word active = active_word(s, r, slot, g, phase);
 
 		while (!had_its_turn(r, &looks[g])) {
 			if (!rma_pause(c, &p, "the readers' turn to end"))
@@ -206,8 +207,8 @@ static bool look_at_all(const struct lock_setup *s, const struct readers *r, str
 		/* L2: and until readers of the previous phase have left, whom a try, or a writer
 		 * that gave up, may have left inside. */
 		if ((looks[g].next & ACTIVE_MASK) &&
-		    !rma_await_until(c, active_word(r, slot, g, phase + 1), ACTIVE_MASK, RMA_EQ, 0,
-				     RMA_SOON, slot->deadline_ns,
+		    !rma_await_until(c, active_word(s, r, slot, g, phase + 1), ACTIVE_MASK, RMA_EQ,
+				     0, RMA_SOON, slot->deadline_ns,
 				     "the readers of the phase before to leave", &looks[g].next))
 			return false;
 	}
@@ -223,8 +224,8 @@ static void close_all(const struct lock_setup *s, const struct readers *r, struc
 	const struct look *looks = lock_scratch(slot);
 
 	for (int g = 0; g < r->groups; g++) {
-		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(looks[g].next));
-		rma_put(c, gate_word(r, slot, g), 2 * phase + 1);
+		rma_put(c, readers_word(s, r, c, slot->lock, g, BASE), arrivals(looks[g].next));
+		rma_put(c, gate_word(s, r, slot, g), 2 * phase + 1);
 	}
 	/* Orders the closing before the look at A (D); pairs with RA2 before RA3; (A). */
 	if (!FAULT(rma_rw_close))
@@ -232,14 +233,15 @@ static void close_all(const struct lock_setup *s, const struct readers *r, struc
 }
 
 /* D: wait until the readers inside have left. False: the deadline has passed. */
-static bool drain_all(const struct readers *r, struct lock_slot *slot, int64_t phase)
+static bool drain_all(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot,
+		      int64_t phase)
 {
 	int64_t seen;
 
 	if (FAULT(rma_rw_drain))
 		return true;
 	for (int g = 0; g < r->groups; g++)
-		if (!rma_await_until(&slot->client, active_word(r, slot, g, phase), ACTIVE_MASK,
+		if (!rma_await_until(&slot->client, active_word(s, r, slot, g, phase), ACTIVE_MASK,
 				     RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
 				     "the readers inside to leave", &seen))
 			return false;
@@ -250,22 +252,22 @@ static bool drain_all(const struct readers *r, struct lock_slot *slot, int64_t p
 static void open_gates(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	int64_t phase = own_phase(r, slot);
+	int64_t phase = own_phase(s, r, slot);
 
 	for (int g = 0; g < r->groups; g++)
-		rma_put(c, gate_word(r, slot, g), 2 * phase + 2);
+		rma_put(c, gate_word(s, r, slot, g), 2 * phase + 2);
 	rma_flush_all(c, readers_far(s)); /* orders the opening before this writer leaves the root
 					     queue, so before the next closing (C); (D) */
 }
 
 static bool close_gates(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
-	int64_t phase = own_phase(r, slot);
+	int64_t phase = own_phase(s, r, slot);
 
 	if (!look_at_all(s, r, slot, phase))
 		return false;
 	close_all(s, r, slot, phase);
-	if (drain_all(r, slot, phase))
+	if (drain_all(s, r, slot, phase))
 		return true;
 	open_gates(s, r, slot); /* D2; (C) */
 	return false;
@@ -275,18 +277,18 @@ static bool try_close(const struct lock_setup *s, const struct readers *r, struc
 {
 	struct rma_client *c = &slot->client;
 	struct look *looks = lock_scratch(slot);
-	int64_t phase = own_phase(r, slot);
+	int64_t phase = own_phase(s, r, slot);
 	bool inside = false;
 
 	for (int g = 0; g < r->groups; g++)
-		get_look(r, slot, g, phase, &looks[g]);
+		get_look(s, r, slot, g, phase, &looks[g]);
 	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++)
 		if ((looks[g].now | looks[g].next) & ACTIVE_MASK)
 			return false;
 	close_all(s, r, slot, phase);
 	for (int g = 0; g < r->groups; g++)
-		rma_get(c, active_word(r, slot, g, phase), &looks[g].now);
+		rma_get(c, active_word(s, r, slot, g, phase), &looks[g].now);
 	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++)
 		inside = inside || (looks[g].now & ACTIVE_MASK);

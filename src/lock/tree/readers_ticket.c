@@ -120,10 +120,9 @@ static enum readers_entry enter(const struct lock_setup *s, const struct readers
 				struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word in = readers_word(r, c, slot->lock, readers_own_group(r, c), IN);
+	struct rma_word in = readers_word(s, r, c, slot->lock, readers_own_group(r, c), IN);
 	int64_t old, seen;
 
-	(void)s;
 	/* RA1: arrive, and see the gate; (A). */
 	rma_fao(c, in, RMA_SUM, ARRIVAL, &old);
 	rma_flush(c, in); /* orders the arrival before the look at the gate */
@@ -132,7 +131,7 @@ static enum readers_entry enter(const struct lock_setup *s, const struct readers
 					       slot->deadline_ns, "the writers to finish", &seen))
 		return READERS_IN;
 	if (FAULT(rma_rw_withdraw)) { /* leaves as a reader that was in */
-		rma_acc(c, readers_word(r, c, slot->lock, readers_own_group(r, c), OUT), 1);
+		rma_acc(c, readers_word(s, r, c, slot->lock, readers_own_group(r, c), OUT), 1);
 		rma_flush(c, in);
 		return READERS_TIMEOUT;
 	}
@@ -142,10 +141,9 @@ static enum readers_entry enter(const struct lock_setup *s, const struct readers
 static bool try_enter(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word in = readers_word(r, c, slot->lock, readers_own_group(r, c), IN);
+	struct rma_word in = readers_word(s, r, c, slot->lock, readers_own_group(r, c), IN);
 	int64_t seen, old;
 
-	(void)s;
 	rma_get(c, in, &seen);
 	rma_flush(c, in); /* orders the get before the look at the gate */
 	/* RA1, only if the gate is open; again if other readers come in between. */
@@ -162,9 +160,8 @@ static bool try_enter(const struct lock_setup *s, const struct readers *r, struc
 static void leave(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
-	struct rma_word out = readers_word(r, c, slot->lock, readers_own_group(r, c), OUT);
+	struct rma_word out = readers_word(s, r, c, slot->lock, readers_own_group(r, c), OUT);
 
-	(void)s;
 	/* RR1. */
 	rma_acc(c, out, 1);
 	rma_flush(c, out); /* orders the departure before the return; pairs with D */
@@ -175,11 +172,12 @@ struct look {
 	int64_t in, out, base;
 };
 
-static void get_look(const struct readers *r, struct lock_slot *slot, int g, struct look *l)
+static void get_look(const struct lock_setup *s, const struct readers *r, struct lock_slot *slot,
+		     int g, struct look *l)
 {
 	struct rma_client *c = &slot->client;
 
-	struct rma_word first = readers_word(r, c, slot->lock, g, 0);
+	struct rma_word first = readers_word(s, r, c, slot->lock, g, 0);
 
 	rma_get(c, readers_beside(first, IN), &l->in);
 	rma_get(c, readers_beside(first, OUT), &l->out);
@@ -204,7 +202,7 @@ static bool look_at_all(const struct lock_setup *s, const struct readers *r, str
 	struct look *looks = lock_scratch(slot);
 
 	for (int g = 0; g < r->groups; g++)
-		get_look(r, slot, g, &looks[g]);
+		get_look(s, r, slot, g, &looks[g]);
 	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++) {
 		struct rma_pause p = {
@@ -217,9 +215,9 @@ static bool look_at_all(const struct lock_setup *s, const struct readers *r, str
 		while (!had_its_turn(r, &looks[g])) {
 			if (!rma_pause(c, &p, "the readers' turn to end"))
 				return false;
-			get_look(r, slot, g, &looks[g]);
+			get_look(s, r, slot, g, &looks[g]);
 			/* orders the gets before the looks at their results */
-			rma_flush(c, readers_word(r, c, slot->lock, g, IN));
+			rma_flush(c, readers_word(s, r, c, slot->lock, g, IN));
 		}
 	}
 	return true;
@@ -233,14 +231,14 @@ static bool close_all(const struct lock_setup *s, const struct readers *r, struc
 
 	/* C: close the gates, and read how many readers came before; (A). */
 	for (int g = 0; g < r->groups; g++)
-		rma_fao(c, readers_word(r, c, slot->lock, g, IN), RMA_SUM, CLOSED, &before[g]);
+		rma_fao(c, readers_word(s, r, c, slot->lock, g, IN), RMA_SUM, CLOSED, &before[g]);
 	rma_flush_all(c, readers_far(s)); /* orders the closing before the look at before[] */
 	/* The next opening starts with these arrivals; if this closing is not undone, (D). */
 	for (int g = 0; g < r->groups; g++)
-		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(before[g]));
+		rma_put(c, readers_word(s, r, c, slot->lock, g, BASE), arrivals(before[g]));
 	/* D: wait until all of them have left; (C). */
 	for (int g = 0; g < r->groups && !FAULT(rma_rw_drain); g++)
-		if (!rma_await_until(c, readers_word(r, c, slot->lock, g, OUT), ARRIVALS_MASK,
+		if (!rma_await_until(c, readers_word(s, r, c, slot->lock, g, OUT), ARRIVALS_MASK,
 				     RMA_EQ, arrivals(before[g]), RMA_SOON, slot->deadline_ns,
 				     "the readers inside to leave", &seen))
 			return false;
@@ -253,7 +251,7 @@ static void open_gates(const struct lock_setup *s, const struct readers *r, stru
 {
 	struct rma_client *c = &slot->client;
 	int own = readers_own_group(r, c);
-	struct rma_word mine = readers_word(r, c, slot->lock, own, IN);
+	struct rma_word mine = readers_word(s, r, c, slot->lock, own, IN);
 	int64_t in;
 
 	/* The gates of all counters have the same value, and only this client changes them. */
@@ -261,7 +259,7 @@ static void open_gates(const struct lock_setup *s, const struct readers *r, stru
 	rma_flush(c, mine); /* orders the get before the look at the gate */
 	/* O: one step, modulo 4 in the model, independent of arrivals. */
 	for (int g = 0; g < r->groups; g++)
-		rma_acc(c, g == own ? mine : readers_word(r, c, slot->lock, g, IN),
+		rma_acc(c, g == own ? mine : readers_word(s, r, c, slot->lock, g, IN),
 			(in & GATE_MASK) == GATE_MASK ? -GATE_MASK : 1);
 	rma_flush_all(c, readers_far(s)); /* orders the opening before this writer leaves the root
 					     queue, so before the next closing (C) */
@@ -278,21 +276,21 @@ static bool try_close(const struct lock_setup *s, const struct readers *r, struc
 	 * none that waits for an opening, has come since. (While the gates are open no arrival is
 	 * taken back.) So the gate does not move while a reader has yet to see its opening; (D). */
 	for (int g = 0; g < r->groups; g++)
-		rma_get(c, readers_word(r, c, slot->lock, g, OUT), &looks[g].out);
+		rma_get(c, readers_word(s, r, c, slot->lock, g, OUT), &looks[g].out);
 	rma_flush_all(c, readers_far(s)); /* orders OUT before IN */
 	for (int g = 0; g < r->groups; g++)
-		rma_get(c, readers_word(r, c, slot->lock, g, IN), &looks[g].in);
+		rma_get(c, readers_word(s, r, c, slot->lock, g, IN), &looks[g].in);
 	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++)
 		if (!is_idle(&looks[g]))
 			return false;
 	for (int g = 0; g < r->groups; g++)
-		rma_fao(c, readers_word(r, c, slot->lock, g, IN), RMA_SUM, CLOSED, &before[g]);
+		rma_fao(c, readers_word(s, r, c, slot->lock, g, IN), RMA_SUM, CLOSED, &before[g]);
 	rma_flush_all(c,
 		      readers_far(s)); /* orders the closing before the look at those that left */
 	for (int g = 0; g < r->groups; g++) {
-		rma_put(c, readers_word(r, c, slot->lock, g, BASE), arrivals(before[g]));
-		rma_get(c, readers_word(r, c, slot->lock, g, OUT), &out[g]);
+		rma_put(c, readers_word(s, r, c, slot->lock, g, BASE), arrivals(before[g]));
+		rma_get(c, readers_word(s, r, c, slot->lock, g, OUT), &out[g]);
 	}
 	rma_flush_all(c, readers_far(s)); /* orders the gets before the looks at their results */
 	for (int g = 0; g < r->groups; g++)
@@ -311,7 +309,7 @@ static void undo_closing(const struct lock_setup *s, const struct readers *r,
 
 	rma_flush_all(c, readers_far(s)); /* orders BASE of the closing before this one */
 	for (int g = 0; g < r->groups; g++)
-		rma_put(c, readers_word(r, c, slot->lock, g, BASE),
+		rma_put(c, readers_word(s, r, c, slot->lock, g, BASE),
 			(k + 1) << HALF | arrivals(before[g]));
 	open_gates(s, r, slot);
 }

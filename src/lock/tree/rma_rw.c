@@ -219,7 +219,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	if (!queue_tree_idle(s, &k->tree, lock, m, err, errlen))
 		return false;
 	for (int g = 0; g < k->readers.groups; g++)
-		if (!k->readers.form->idle(readers_memory(&k->readers, m, lock, g), err, errlen))
+		if (!k->readers.form->idle(readers_memory(s, &k->readers, m, lock, g), err, errlen))
 			return false;
 	return true;
 }
@@ -229,7 +229,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 	const struct constants *k = s->state;
 
 	for (int g = 0; g < k->readers.groups; g++)
-		k->readers.form->age(readers_memory(&k->readers, m, lock, g));
+		k->readers.form->age(readers_memory(s, &k->readers, m, lock, g));
 }
 
 static const struct option_spec options[] = {

@@ -166,7 +166,7 @@ static enum lack use_window(struct rma *r, struct segments *s, void *mine, size_
 static enum rma_failure make_node_window(struct rma *r, const struct rma_request *q, char *err,
 					 size_t errlen)
 {
-	const size_t bytes = q->bytes + RMA_TAIL_BYTES;
+	const size_t bytes = q->bytes;
 	struct segments *s = r->segments;
 	MPI_Info info = MPI_INFO_NULL;
 	MPI_Win win = MPI_WIN_NULL;

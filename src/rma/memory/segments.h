@@ -14,9 +14,6 @@ enum rma_network { RMA_NO_NETWORK, RMA_BY_MPI, RMA_BY_UCX, RMA_BY_EITHER };
 /* RMA_FAIL_CONNECT: ranks do not reach each other, or a resource for connections is missing. */
 enum rma_failure { RMA_OK, RMA_FAIL_WINDOW, RMA_FAIL_MODEL, RMA_FAIL_NOMEM, RMA_FAIL_CONNECT };
 
-/* Bytes for the transport at the end of every segment. */
-enum { RMA_TAIL_BYTES = 512 };
-
 struct rma_request {
 	MPI_Comm comm;            /* all ranks */
 	MPI_Comm node_comm;       /* the ranks of this node, which map each other's segments */
@@ -32,7 +29,7 @@ struct rma_request {
 	void **kept;
 	int connections;
 	bool again;   /* the ranks of comm have had such a network before */
-	size_t bytes; /* of each segment */
+	size_t bytes; /* of the segments of this node */
 };
 
 /*

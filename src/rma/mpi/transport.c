@@ -41,7 +41,6 @@ struct mpi_look {
 struct mpi_network {
 	MPI_Win win;
 	bool epoch;
-	MPI_Aint tail; /* offset of struct mpi_tail */
 	int ranks;
 	_Atomic(bool) told;     /* this rank has told all others of an error */
 	struct mpi_look *looks; /* not answered yet */
@@ -55,11 +54,11 @@ enum { STORE_BY_FETCH = 0 };
 
 enum { OPERANDS = 64, MANY_TARGETS = -1 };
 
-/* At the end of each segment. */
-struct mpi_tail {
+/* In each segment, at RMA_TRANSPORT_AT. */
+struct mpi_header {
 	_Atomic(int64_t) errors; /* not 0: an operation of some rank has failed */
 };
-_Static_assert(sizeof(struct mpi_tail) <= RMA_TAIL_BYTES, "the tail has room");
+_Static_assert(sizeof(struct mpi_header) <= RMA_TRANSPORT_BYTES, "it has room");
 
 /* What a client has in flight. */
 struct mpi_client {
@@ -86,11 +85,9 @@ static MPI_Win window(const struct rma_client *c)
 
 /* --------------------------------------------------------------------- errors */
 
-static struct mpi_tail *tail_of(const struct rma *r, int rank)
+static struct mpi_header *header_of(const struct rma *r, int rank)
 {
-	const struct mpi_network *n = r->state;
-
-	return (struct mpi_tail *)(void *)(r->map[rank] + n->tail);
+	return (struct mpi_header *)(void *)(r->map[rank] + RMA_TRANSPORT_AT);
 }
 
 /* Tell all ranks, once: they may wait for this one. What the MPI says to that does not matter. */
@@ -103,9 +100,9 @@ static void tell_all(struct rma *r)
 		return;
 	for (int i = 0; i < n->ranks; i++)
 		if (r->map[i])
-			atomic_store(&tail_of(r, i)->errors, one);
+			atomic_store(&header_of(r, i)->errors, one);
 		else
-			PMPI_Put(&one, 1, MPI_INT64_T, i, n->tail, 1, MPI_INT64_T, n->win);
+			PMPI_Put(&one, 1, MPI_INT64_T, i, RMA_TRANSPORT_AT, 1, MPI_INT64_T, n->win);
 }
 
 static void give_up(struct rma_client *c)
@@ -135,7 +132,7 @@ static inline void check(struct rma_client *c, int rc)
 
 static void mpi_progress(struct rma_client *c)
 {
-	_Atomic(int64_t) *errors = &tail_of(c->rma, c->rma->rank)->errors;
+	_Atomic(int64_t) *errors = &header_of(c->rma, c->rma->rank)->errors;
 
 	/* No operation has failed, but the MPI may not perform those of other ranks. */
 	if (!rma_drive_mpi(c))
@@ -544,15 +541,14 @@ enum rma_failure mpi_open(struct rma *r, const struct rma_request *q, char *err,
 
 	if (n) {
 		n->win = MPI_WIN_NULL;
-		n->tail = (MPI_Aint)q->bytes;
 		n->ranks = r->ranks;
 	}
 	if (!q->again && !mpi_has_room(q, err, errlen)) {
 		free(n);
 		return RMA_FAIL_NOMEM;
 	}
-	most[1] = own_windows.create(r->map[r->rank], (MPI_Aint)(q->bytes + RMA_TAIL_BYTES), 1,
-				     MPI_INFO_NULL, q->comm, &win) != MPI_SUCCESS;
+	most[1] = own_windows.create(r->map[r->rank], (MPI_Aint)q->bytes, 1, MPI_INFO_NULL, q->comm,
+				     &win) != MPI_SUCCESS;
 	if (most[1]) {
 		lack = LACKS_WINDOW;
 	} else if (n) {

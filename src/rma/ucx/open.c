@@ -162,7 +162,7 @@ static bool exchange_keys(struct rma *r, const struct rma_request *q)
 	ucp_mem_map_params_t params = {
 	    .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
 	    .address = r->map[r->rank],
-	    .length = q->bytes + RMA_TAIL_BYTES,
+	    .length = q->bytes,
 	};
 	const uint64_t base = (uint64_t)(uintptr_t)r->map[r->rank];
 	struct ucx_key *mine;
@@ -196,8 +196,7 @@ static enum rma_failure open_table(struct rma *r, const struct rma_request *q, c
 	}
 	r->transport = u->by_cpu ? &ucx_messages_transport : &ucx_direct_transport;
 	if (u->net->device) {
-		failure =
-		    ucx_device_register(u, r->map[r->rank], q->bytes + RMA_TAIL_BYTES, err, errlen);
+		failure = ucx_device_register(u, r->map[r->rank], q->bytes, err, errlen);
 		failure = ucx_agree(q->comm, failure, err, errlen);
 		if (failure != RMA_OK)
 			return failure;
@@ -230,7 +229,6 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 	}
 	*u = (struct rma_ucx){.net = n,
 			      .rma = r,
-			      .tail = q->bytes,
 			      .limits = {RMA_HEADER_BYTES, q->bytes},
 			      .by_cpu = n->by_messages,
 			      .keys_win = MPI_WIN_NULL};

@@ -16,18 +16,18 @@ struct ucx_net;
 struct rma_ucx;
 struct ucx_pending;
 
-/* At the end of every segment, at offset rma_ucx.tail: the threads that sleep on NET words of the
- * segment, which the thread that changes a word has to wake. */
+/* In every segment, at RMA_TRANSPORT_AT: the threads that sleep on NET words of the segment, which
+ * the thread that changes a word has to wake. */
 enum { UCX_SLEEPERS = 30 };
 struct ucx_sleeper {
 	_Atomic(uint64_t) word; /* its offset + 1; 0: the entry is free */
 	_Atomic(int64_t) value; /* as the sleeper has seen it */
 };
-struct ucx_tail {
+struct ucx_asleep {
 	_Atomic(int64_t) sleepers; /* their number, registered below or not */
 	struct ucx_sleeper sleeper[UCX_SLEEPERS];
 };
-_Static_assert(sizeof(struct ucx_tail) <= RMA_TAIL_BYTES, "the tail has room");
+_Static_assert(sizeof(struct ucx_asleep) <= RMA_TRANSPORT_BYTES, "it has room");
 
 enum { UCX_TABLES = 65536 };
 
@@ -222,7 +222,6 @@ struct rma_ucx {
 	uint32_t number; /* in the net */
 	bool left;       /* the net; its ranks or the MPI have ended */
 	bool by_cpu;     /* mapped words are changed by CPU */
-	size_t tail;     /* offset of struct ucx_tail */
 	struct wire_limits limits;
 	_Atomic(rma_serve *) serve; /* performs tasks, with serve_arg; NULL: there are none */
 	void *serve_arg;
@@ -320,9 +319,9 @@ static inline struct ucx_net *ucx_net_of(const struct rma *r)
 	return ucx_of(r)->net;
 }
 
-static inline struct ucx_tail *ucx_tail_of(const struct rma *r, int rank)
+static inline struct ucx_asleep *ucx_asleep_in(const struct rma *r, int rank)
 {
-	return (struct ucx_tail *)(void *)(r->map[rank] + ucx_of(r)->tail);
+	return (struct ucx_asleep *)(void *)(r->map[rank] + RMA_TRANSPORT_AT);
 }
 
 /* ucx/devices.c: the names of the devices that connect the hosts, for UCX_NET_DEVICES; rank 0's

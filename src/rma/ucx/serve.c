@@ -33,7 +33,7 @@ enum { SERVING, PROCESS, NODE, SOURCES };
 
 void ucx_wake_sleepers(const struct rma_ucx *u, int segment)
 {
-	struct ucx_tail *t = ucx_tail_of(u->rma, segment);
+	struct ucx_asleep *t = ucx_asleep_in(u->rma, segment);
 
 	/* Orders the writes of words for other ranks before the look at the sleepers; pairs with
 	 * add_sleeper(), which comes before the kernel looks at the word. */
@@ -45,7 +45,7 @@ void ucx_wake_sleepers(const struct rma_ucx *u, int segment)
 		struct rma_word w;
 
 		/* UCX's own operations may have written here, checked by UCX alone. */
-		if (at <= RMA_HEADER_BYTES || at > u->tail || (at - 1) % sizeof(int64_t))
+		if (at <= RMA_HEADER_BYTES || at > u->limits.end || (at - 1) % sizeof(int64_t))
 			continue;
 		w = rma_word(u->rma, RMA_NODE, segment, at - 1);
 		if (atomic_load(w.map) != atomic_load(&t->sleeper[i].value))
@@ -187,7 +187,7 @@ void ucx_serve_pass(struct ucx_net *n)
 }
 
 /* Register a sleeper with its word and value; NULL: all places are taken. */
-static struct ucx_sleeper *add_sleeper(struct ucx_tail *t, uint64_t offset, int64_t value)
+static struct ucx_sleeper *add_sleeper(struct ucx_asleep *t, uint64_t offset, int64_t value)
 {
 	for (int i = 0; i < UCX_SLEEPERS; i++) {
 		struct ucx_sleeper *d = &t->sleeper[i];
@@ -207,7 +207,7 @@ static struct ucx_sleeper *add_sleeper(struct ucx_tail *t, uint64_t offset, int6
 
 void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
 {
-	struct ucx_tail *t = ucx_tail_of(c->rma, w.rank);
+	struct ucx_asleep *t = ucx_asleep_in(c->rma, w.rank);
 	struct ucx_sleeper *d = add_sleeper(t, w.offset, value);
 
 	atomic_fetch_add(&t->sleepers, 1);
