@@ -7,6 +7,17 @@
 #include "rma/ucx/ucx.h"
 
 #ifndef PAWL_HAVE_UCX
+int ucx_ask(struct rma_request *q, uint32_t *word)
+{
+	(void)q, (void)word;
+	return 0;
+}
+
+void ucx_drop(void *begun)
+{
+	(void)begun;
+}
+
 enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen)
 {
 	(void)r, (void)q;
@@ -35,6 +46,16 @@ bool rma_network_refuses(const struct rma_request *q)
 void rma_network_tell(char *err, size_t errlen)
 {
 	mpi_tell_cure("a window over several nodes was not tried", err, errlen);
+}
+
+int rma_network_ask(struct rma_request *q, uint32_t *word)
+{
+	return q->network == RMA_BY_UCX || q->network == RMA_BY_EITHER ? ucx_ask(q, word) : 0;
+}
+
+void rma_network_drop(const struct rma_request *q)
+{
+	ucx_drop(q->begun);
 }
 
 enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, char *err,

@@ -300,15 +300,28 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	return rc;
 }
 
-int table_check_memory(pawl_table *t, int rc, uint64_t bytes)
+/* Whether this rank is the first of a host that has too little memory. alike: all ranks of a node
+ * want as much. Collective over the host, unless its first rank knows what is needed. */
+static bool falls_short(struct kept *k, uint64_t bytes, bool alike, struct shm_shortage *s)
 {
-	MPI_Comm host_comm = t->job->host_comm;
+	const struct topo_job *j = &k->job;
+	MPI_Comm host_comm = j->host_comm == MPI_COMM_NULL ? j->node_comm : j->host_comm;
+	bool is_new = j->is_new;
+	int rank;
+
+	k->job.is_new = false;
+	if (!is_new || !alike || j->host_comm != MPI_COMM_NULL)
+		return shm_falls_short(host_comm, bytes, s);
+	PMPI_Comm_rank(host_comm, &rank);
+	return rank == 0 && !shm_has_room(bytes, j->host_ranks, j->untouched, j->apart, s);
+}
+
+int table_check_memory(pawl_table *t, int rc, uint64_t bytes, bool alike)
+{
 	struct shm_shortage s;
 	char what[sizeof t->about + 16], text[ERROR_LENGTH];
 
-	if (host_comm == MPI_COMM_NULL)
-		host_comm = t->job->node_comm;
-	if (shm_falls_short(host_comm, bytes, &s) && rc == PAWL_SUCCESS) {
+	if (falls_short(t->kept, bytes, alike, &s) && rc == PAWL_SUCCESS) {
 		snprintf(what, sizeof what, "a table (%s)", t->about);
 		shm_tell(&s, what, text, sizeof text);
 		rc = error_set(s.apart ? PAWL_ERR_WINDOW : PAWL_ERR_NOMEM, "%s", text);
@@ -464,7 +477,7 @@ static int build(pawl_table *t, const struct lock_protocol *kind, const struct o
 	const struct lock_protocol *p = setup_protocol(kind, t->job->topo);
 	int rc = choose_layout(t, p, o, n, home, arg);
 
-	rc = table_check_memory(t, rc, t->bytes);
+	rc = table_check_memory(t, rc, t->bytes, true);
 	if (rc == PAWL_SUCCESS)
 		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)

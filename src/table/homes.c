@@ -88,7 +88,7 @@ int homes_create(pawl_table *t, pawl_home_fn *home, void *arg)
 	bool ok;
 
 	PMPI_Comm_rank(node_comm, &rank);
-	rc = table_check_memory(t, PAWL_SUCCESS, rank == 0 ? t->setup.n * sizeof *map : 0);
+	rc = table_check_memory(t, PAWL_SUCCESS, rank == 0 ? t->setup.n * sizeof *map : 0, false);
 	if (rc != PAWL_SUCCESS)
 		return rc;
 	if (rank == 0) {

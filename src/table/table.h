@@ -83,9 +83,9 @@ void table_forget(pawl_table *t, enum kept_end end);
 bool table_is_first_rank(MPI_Comm comm);
 
 /* The worst code of all ranks, as table_agree(). If rc is PAWL_SUCCESS it becomes PAWL_ERR_NOMEM on
- * a host that has no room for a shared window with this many bytes for each of its ranks; bytes may
- * differ between ranks. Collective. */
-int table_check_memory(pawl_table *t, int rc, uint64_t bytes);
+ * a host that has no room for a shared window with this many bytes for each of its ranks. alike:
+ * bytes is the same for all ranks of a node, or would be if rc were. Collective. */
+int table_check_memory(pawl_table *t, int rc, uint64_t bytes, bool alike);
 
 /* life.c ------------------------------------------------------------------ */
 

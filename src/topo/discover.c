@@ -333,7 +333,7 @@ static void check_room(struct survey *s, uint64_t bytes)
 {
 	struct shm_shortage shortage;
 
-	if (s->err[0] || shm_has_room(bytes, s->apart, &shortage))
+	if (s->err[0] || shm_has_room(bytes, 1, s->untouched, s->apart, &shortage))
 		return;
 	shm_tell(&shortage, "the topology of all ranks", s->err, sizeof(s->err));
 	s->failure = shortage.apart ? TOPO_APART : TOPO_NO_MEMORY;
@@ -434,6 +434,9 @@ static int survey_job(struct survey *s, struct topo_job *job)
 	job->host_ranks = s->host_size;
 	job->host_cores = told->cores;
 	job->one_host = s->host_size == s->size;
+	job->is_new = true;
+	job->untouched = s->untouched;
+	job->apart = s->apart;
 	job->leaders = s->leaders;
 	s->leaders = MPI_COMM_NULL;
 	return make_node_comm(s, job);

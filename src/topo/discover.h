@@ -4,6 +4,7 @@
 #define TOPO_DISCOVER_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "topo/topo.h"
 
@@ -29,7 +30,12 @@ struct topo_job {
 	int host_ranks;     /* ranks of comm on this host, whatever a synthetic string says */
 	int host_cores;     /* cores that these ranks may use together (affinity masks) */
 	int one_host;       /* whether all of comm runs on one host */
-	char warning[256];  /* about the first host that is taken as flat; empty: there is none */
+	/* No table has used it yet; so the first rank of a host still knows the memory of its
+	 * tables that is not touched, and whether the ranks share no folder of shared memory. */
+	bool is_new;
+	uint64_t untouched;
+	bool apart;
+	char warning[256]; /* about the first host that is taken as flat; empty: there is none */
 };
 
 /* Collective over comm, with the same options on all ranks. Returns 0, or a failure and a message

@@ -51,6 +51,7 @@ struct here {
 	int rank, words,
 	    why;            /* words: of the mask that the kernel gives; 0: none, because of why */
 	uint64_t folder[2]; /* where shared memory is: shm_folder() */
+	uint64_t untouched; /* shm_untouched() */
 	unsigned long mask[MASK_WORDS]; /* affinity */
 };
 
@@ -74,7 +75,8 @@ struct survey {
 	struct place *all;       /* [size], by host */
 	struct topo_host *names; /* [hosts], at rank 0, if groups are asked for */
 	struct survey_answer *answers; /* the same */
-	bool apart; /* the ranks of this host do not share the folder of shared memory */
+	bool apart;         /* the ranks of this host do not share the folder of shared memory */
+	uint64_t untouched; /* of all of them */
 };
 
 /* Rank 0 to each leader: the groups of its host. */

@@ -182,6 +182,7 @@ void survey_look_inside(struct survey *s)
 
 	ask_kernel(&me);
 	shm_folder(me.folder);
+	me.untouched = shm_untouched();
 	survey_mpi_ok(s, PMPI_Gather(&me, bytes, MPI_BYTE, s->heres, bytes, MPI_BYTE, 0, s->host),
 		      "MPI_Gather");
 	if (s->host_rank != 0)
@@ -192,6 +193,7 @@ void survey_look_inside(struct survey *s)
 			without = &s->heres[r];
 		s->apart = s->apart || s->heres[r].folder[0] != me.folder[0] ||
 			   s->heres[r].folder[1] != me.folder[1];
+		s->untouched += s->heres[r].untouched;
 	}
 	s->mine.first = s->rank;
 	s->mine.ranks = s->host_size;

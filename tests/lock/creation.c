@@ -202,22 +202,22 @@ int main(int argc, char **argv)
 {
 	/* Two more for the first window over nodes of Open MPI 4, which takes memory by itself. */
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION <= 4
-	const int several = 16 + 2;
+	const int several = 15 + 2;
 #else
-	const int several = 16;
+	const int several = 15;
 #endif
 
 	setenv("PAWL_WATCHDOG", "0", 1); /* its board takes collectives of its own */
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
 	for (int few = 256; few >= 0; few -= 256) {
-		counts(NULL, "mpi", few, tap_one_host ? 14 : several, tap_one_host ? 6 : 8);
+		counts(NULL, "mpi", few, tap_one_host ? 13 : several, tap_one_host ? 6 : 8);
 		if (!tap_one_host && has_ucx())
-			counts(NULL, "ucx", few, 20, 7);
-		/* The nodes of a synthetic topology take two, and over UCX a barrier. */
+			counts(NULL, "ucx", few, 16, 7);
+		/* The nodes of a synthetic topology take three, and over UCX a barrier. */
 		if (tap_one_host)
-			counts("node:2", "mpi", few, several + 2, 8);
+			counts("node:2", "mpi", few, several + 3, 8);
 		if (tap_one_host && has_ucx())
-			counts("node:2", "ucx", few, 20 + 3, 7);
+			counts("node:2", "ucx", few, 16 + 4, 7);
 	}
 	if (tap_one_host) {
 		others(false);

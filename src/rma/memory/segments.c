@@ -106,6 +106,24 @@ enum lack {
 	LACKS_WINDOW
 };
 
+/* The first word of what all ranks say: bit i, for i from 1 to LACKS_WINDOW: what the rank lacks is
+ * less bad than i; and whether it has a window. */
+#define HAS_WINDOW (UINT32_C(1) << 31)
+
+static uint32_t say(enum lack lack, bool has_window)
+{
+	return ((HAS_WINDOW - 1) & UINT32_MAX << ((int)lack + 1)) | (has_window ? HAS_WINDOW : 0);
+}
+
+static enum lack worst_of(uint32_t said)
+{
+	int i = LACKS_WINDOW;
+
+	while (i > LACKS_NOTHING && said >> i & 1)
+		i--;
+	return (enum lack)i;
+}
+
 static enum rma_failure fail(enum lack lack, size_t bytes, char *err, size_t errlen)
 {
 	switch (lack) {
@@ -162,25 +180,26 @@ static enum lack use_window(struct rma *r, struct segments *s, void *mine, size_
 }
 
 /* Collective: one window, and one agreement, also if a rank has no memory. The agreement orders the
- * zeroing of all segments before the first operation of any rank. */
-static enum rma_failure make_node_window(struct rma *r, const struct rma_request *q, char *err,
+ * zeroing of all segments before the first operation of any rank. said: of all ranks. */
+static enum rma_failure make_node_window(struct rma *r, struct rma_request *q,
+					 uint32_t said[1 + RMA_QUESTION_WORDS], char *err,
 					 size_t errlen)
 {
 	const size_t bytes = q->bytes;
 	struct segments *s = r->segments;
+	int words = 1 + rma_network_ask(q, said + 1);
 	MPI_Info info = MPI_INFO_NULL;
 	MPI_Win win = MPI_WIN_NULL;
 	enum lack lack = LACKS_MEMORY;
 	void *mine = NULL;
-	int most[2], rc;
+	int rc;
 
 	if (PMPI_Info_create(&info) == MPI_SUCCESS) /* without it, segments may share pages */
 		PMPI_Info_set(info, "alloc_shared_noncontig", "true");
 	rc = own_windows.allocate_shared((MPI_Aint)bytes, 1, info, q->node_comm, &mine, &win);
 	if (info != MPI_INFO_NULL)
 		PMPI_Info_free(&info);
-	most[1] = rc != MPI_SUCCESS;
-	if (most[1]) {
+	if (rc != MPI_SUCCESS) {
 		lack = LACKS_WINDOW;
 	} else if (s && r->map) {
 		s->win = win;
@@ -188,22 +207,26 @@ static enum rma_failure make_node_window(struct rma *r, const struct rma_request
 	}
 	if (lack == LACKS_NOTHING && rma_network_refuses(q))
 		lack = LACKS_NETWORK;
-	most[0] = (int)lack;
-	if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, q->comm) != MPI_SUCCESS)
-		most[0] = LACKS_WINDOW;
-	if (most[0] == LACKS_NOTHING)
+	said[0] = say(lack, rc == MPI_SUCCESS);
+	if (PMPI_Allreduce(MPI_IN_PLACE, said, words, MPI_UINT32_T, MPI_BAND, q->comm) !=
+	    MPI_SUCCESS)
+		said[0] &= say(LACKS_WINDOW, true);
+	lack = worst_of(said[0]);
+	if (lack == LACKS_NOTHING)
 		return RMA_OK;
 	if (s)
 		s->win = MPI_WIN_NULL;
-	if (!most[1])
+	if (said[0] & HAS_WINDOW)
 		own_windows.free(&win);
-	return fail((enum lack)most[0], bytes, err, errlen);
+	return fail(lack, bytes, err, errlen);
 }
 
 enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q, char *err,
 				     size_t errlen)
 {
 	struct segments *s = calloc(1, sizeof *s);
+	uint32_t said[1 + RMA_QUESTION_WORDS];
+	struct rma_request with = *q;
 	enum rma_failure failure;
 
 	PMPI_Comm_size(q->comm, &r->ranks);
@@ -218,9 +241,14 @@ enum rma_failure rma_segments_create(struct rma *r, const struct rma_request *q,
 		s->node_comm = q->node_comm;
 		s->win = MPI_WIN_NULL;
 	}
-	failure = make_node_window(r, q, err, errlen);
+	with.said = said + 1;
+	failure = make_node_window(r, &with, said, err, errlen);
 	if (failure == RMA_OK)
-		failure = rma_network_open(r, q, err, errlen);
+		failure = rma_network_open(r, &with, err, errlen);
+	else
+		rma_network_drop(&with);
+	/* It may have been a key. */
+	explicit_bzero(said, sizeof said);
 	if (failure != RMA_OK)
 		rma_segments_free(r);
 	return failure;

@@ -28,7 +28,10 @@ struct rma_request {
 	MPI_Comm host_comm, leaders;
 	void **kept;
 	int connections;
-	bool again;   /* the ranks of comm have had such a network before */
+	bool again; /* the ranks of comm have had such a network before */
+	/* network.c: what this rank has for the network by now, and what all ranks have said. */
+	void *begun;
+	const uint32_t *said;
 	size_t bytes; /* of the segments of this node */
 };
 
@@ -54,6 +57,14 @@ enum rma_failure rma_network_open(struct rma *r, const struct rma_request *q, ch
  * and why. */
 bool rma_network_refuses(const struct rma_request *q);
 void rma_network_tell(char *err, size_t errlen);
+
+/* The ranks of a table over a network agree once on the segments of their nodes, and on what the
+ * network needs to know of all of them: words of which each bit is to be 1 on all ranks. Returns
+ * how many, at most RMA_QUESTION_WORDS; 0: it knows all. Collective; q->begun is for the network,
+ * or for rma_network_drop() if it is not opened. */
+enum { RMA_QUESTION_WORDS = 512 };
+int rma_network_ask(struct rma_request *q, uint32_t *word);
+void rma_network_drop(const struct rma_request *q);
 
 /* For transports: let the MPI progress, if this client may. False: it reports an error. */
 bool rma_drive_mpi(struct rma_client *c);

@@ -93,7 +93,7 @@ static uint64_t untouched(const struct area *p)
 	return bytes;
 }
 
-static uint64_t all_untouched(void)
+uint64_t shm_untouched(void)
 {
 	uint64_t bytes = 0;
 
@@ -205,10 +205,11 @@ static bool falls_short(const struct wish *all, struct shm_shortage *s)
 	return s->wanted > s->free;
 }
 
-bool shm_has_room(uint64_t bytes, bool apart, struct shm_shortage *shortage)
+bool shm_has_room(uint64_t bytes, int ranks, uint64_t untouched, bool apart,
+		  struct shm_shortage *shortage)
 {
 	const struct wish all = {
-	    .bytes = whole_pages(bytes), .untouched = all_untouched(), .apart = apart};
+	    .bytes = whole_pages(bytes) * (uint64_t)ranks, .untouched = untouched, .apart = apart};
 
 	return !falls_short(&all, shortage);
 }
@@ -216,7 +217,7 @@ bool shm_has_room(uint64_t bytes, bool apart, struct shm_shortage *shortage)
 bool shm_falls_short(MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage)
 {
 	enum { WORDS = sizeof(struct wish) / sizeof(uint64_t) };
-	struct wish mine = {.bytes = whole_pages(bytes), .untouched = all_untouched()}, all;
+	struct wish mine = {.bytes = whole_pages(bytes), .untouched = shm_untouched()}, all;
 	MPI_Datatype wish = MPI_DATATYPE_NULL;
 	MPI_Op sum = MPI_OP_NULL;
 	int rank;

@@ -24,9 +24,12 @@ bool shm_check(MPI_Comm comm, MPI_Comm host_comm, uint64_t bytes, struct shm_sho
 /* The same for one host, collective over host_comm: whether its room is too small. Its first rank
  * knows; the others return false. */
 bool shm_falls_short(MPI_Comm host_comm, uint64_t bytes, struct shm_shortage *shortage);
-/* Local: whether there is room for what this rank alone wants. apart: the ranks of the host have
- * different folders. */
-bool shm_has_room(uint64_t bytes, bool apart, struct shm_shortage *shortage);
+/* Local: whether there is room for this many bytes for each of so many ranks of the host.
+ * untouched: shm_untouched() of these together; apart: they have different folders. */
+bool shm_has_room(uint64_t bytes, int ranks, uint64_t untouched, bool apart,
+		  struct shm_shortage *shortage);
+/* Bytes of this process's segments that are not touched yet. */
+uint64_t shm_untouched(void);
 /* What identifies the folder of shared memory. */
 void shm_folder(uint64_t id[2]);
 /* Zero memory. False if the system has none for it and the kernel can say so without SIGBUS. */

@@ -147,44 +147,76 @@ static bool add_rdma(char *text, size_t len)
 	return any;
 }
 
-/* What rank 0 tells all. */
-struct begin {
-	struct host host;
+/* What a rank says: words of which each bit is to be 1 on all ranks. All but rank 0 have only such
+ * bits in what rank 0 tells all; and all but the first ranks of hosts in `reached`. */
+struct said {
+	uint32_t reached; /* the interfaces of rank 0's host that lead to this host */
+	uint32_t flags;
 	struct siphash_key key;
-	int has_key;
+	uint32_t has_key;
+	struct host host;
 };
+enum { HAS_NO_RDMA = 1, MODE_FITS = 2, MODE_IS_SET = 4, HAS_MEMORY = 8 };
+_Static_assert(sizeof(struct said) % sizeof(uint32_t) == 0 &&
+		   sizeof(struct said) / sizeof(uint32_t) <= RMA_QUESTION_WORDS,
+	       "it has room in the words");
 
-/* True on all ranks, after a bitwise and. */
-enum { HAS_NO_RDMA = 1, MODE_FITS = 2, MODE_IS_SET = 4 };
-
-bool ucx_choose_devices(struct ucx_net *n, bool one_host, char *text, size_t len, bool *has_rdma)
+int ucx_ask_devices(const struct rma_request *q, bool has_memory, uint32_t *word)
 {
 	const char *mode = getenv("UCX_ATOMIC_MODE");
-	struct begin begin = {.has_key = 0};
-	struct host here;
-	uint32_t all[2];
+	struct host here, first;
+	struct said said;
+	char rdma[NAME] = "";
+	int rank;
 
+	memset(&said, 0xff, sizeof said);
 	look_around(&here);
-	if (n->rank == 0) {
-		begin.host = here;
-		begin.has_key =
-		    getrandom(&begin.key, sizeof begin.key, 0) == (ssize_t)sizeof begin.key;
+	if (q->leaders != MPI_COMM_NULL) { /* rank 0 is the first of them */
+		first = here;
+		PMPI_Bcast(&first, sizeof first, MPI_BYTE, 0, q->leaders);
+		said.reached = reached(&here, &first);
 	}
-	PMPI_Bcast(&begin, sizeof begin, MPI_BYTE, 0, n->comm);
+	PMPI_Comm_rank(q->comm, &rank);
+	if (rank == 0) {
+		said.host = here;
+		said.has_key = getrandom(&said.key, sizeof said.key, 0) == (ssize_t)sizeof said.key;
+	}
+	said.flags = (!q->one_host && add_rdma(rdma, sizeof rdma) ? 0 : HAS_NO_RDMA) |
+		     (!mode || strcmp(mode, "cpu") == 0 ? MODE_FITS : 0) |
+		     (mode ? MODE_IS_SET : 0) | (has_memory ? HAS_MEMORY : 0);
+	memcpy(word, &said, sizeof said);
+	explicit_bzero(&said.key, sizeof said.key);
+	return (int)(sizeof said / sizeof *word);
+}
+
+bool ucx_all_have_memory(const struct rma_request *q)
+{
+	struct said all;
+
+	memcpy(&all, q->said, sizeof all);
+	return all.flags & HAS_MEMORY;
+}
+
+bool ucx_choose_devices(struct ucx_net *n, const struct rma_request *q, char *text, size_t len,
+			bool *has_rdma)
+{
+	struct said all;
+	struct host here;
+
+	memcpy(&all, q->said, sizeof all);
 	text[0] = '\0';
-	all[0] = reached(&here, &begin.host);
-	all[1] = (uint32_t)(!one_host && add_rdma(text, len) ? 0 : HAS_NO_RDMA) |
-		 (!mode || strcmp(mode, "cpu") == 0 ? MODE_FITS : 0) | (mode ? MODE_IS_SET : 0);
-	PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_UINT32_T, MPI_BAND, n->comm);
-	if (one_host)
+	if (q->one_host) {
 		add(text, len, "lo");
-	else
-		add_interfaces(&here, &begin.host, all[0], text, len);
-	*has_rdma = !(all[1] & HAS_NO_RDMA);
-	n->by_messages = all[1] & MODE_FITS && all[1] & (HAS_NO_RDMA | MODE_IS_SET);
-	n->key = begin.key;
-	n->has_key = begin.has_key;
-	explicit_bzero(&begin.key, sizeof begin.key);
+	} else {
+		look_around(&here);
+		add_rdma(text, len);
+		add_interfaces(&here, &all.host, all.reached, text, len);
+	}
+	*has_rdma = !(all.flags & HAS_NO_RDMA);
+	n->by_messages = all.flags & MODE_FITS && all.flags & (HAS_NO_RDMA | MODE_IS_SET);
+	n->key = all.key;
+	n->has_key = all.has_key;
+	explicit_bzero(&all.key, sizeof all.key);
 	return text[0] != '\0' || getenv("UCX_NET_DEVICES");
 }
 

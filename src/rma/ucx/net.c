@@ -342,7 +342,7 @@ static enum rma_failure lead(struct ucx_net *n, struct leader *l, bool ok, char 
 		l->stride = 0;
 		return no_memory(err, errlen);
 	}
-	if (shm_has_room(shared_bytes(n, l->stride), false, &shortage))
+	if (shm_has_room(shared_bytes(n, l->stride), 1, shm_untouched(), false, &shortage))
 		return RMA_OK;
 	shm_tell(&shortage, "UCX, for the addresses of all ranks,", err, errlen);
 	l->stride = 0;
@@ -516,7 +516,7 @@ static bool choose_tcp(const struct ucx_net *n, const struct rma_request *q, con
 static enum rma_failure begin(struct ucx_net *n, const struct rma_request *q, char *devices,
 			      char *err, size_t errlen)
 {
-	bool has_rdma, any = ucx_choose_devices(n, q->one_host, devices, DEVICES, &has_rdma);
+	bool has_rdma, any = ucx_choose_devices(n, q, devices, DEVICES, &has_rdma);
 	bool only_tcp;
 
 	n->by_ucp = !n->by_messages && !choose_device(n, devices);
@@ -665,8 +665,9 @@ static struct ucx_net *allocate(const struct rma_request *q)
 	return NULL;
 }
 
-static enum rma_failure make(const struct rma_request *q, struct ucx_net *n, char *err,
-			     size_t errlen)
+/* mine: whether this rank has failed already, for lack of memory. */
+static enum rma_failure make(const struct rma_request *q, struct ucx_net *n, enum rma_failure mine,
+			     char *err, size_t errlen)
 {
 	char devices[DEVICES];
 	enum rma_failure failure;
@@ -675,6 +676,8 @@ static enum rma_failure make(const struct rma_request *q, struct ucx_net *n, cha
 	PMPI_Comm_rank(q->comm, &n->rank);
 	n->my_node = n->node[n->rank];
 	failure = begin(n, q, devices, err, errlen);
+	if (mine != RMA_OK)
+		failure = no_memory(err, errlen);
 	failure = share_contacts(n, q, failure, err, errlen);
 	failure = go_on(n, q, failure, err, errlen);
 	failure = settle(n, failure, devices, err, errlen);
@@ -683,8 +686,18 @@ static enum rma_failure make(const struct rma_request *q, struct ucx_net *n, cha
 	return failure;
 }
 
-static void free_unused(struct ucx_net *n)
+int ucx_ask(struct rma_request *q, uint32_t *word)
 {
+	if (q->kept && *q->kept)
+		return 0;
+	q->begun = allocate(q);
+	return ucx_ask_devices(q, q->begun != NULL, word);
+}
+
+void ucx_drop(void *begun)
+{
+	struct ucx_net *n = begun;
+
 	if (!n)
 		return;
 	pthread_mutex_destroy(&n->mutex);
@@ -703,12 +716,12 @@ enum rma_failure ucx_net_open(const struct rma_request *q, enum rma_failure mine
 		(*n)->users += failure == RMA_OK;
 		return failure;
 	}
-	*n = mine == RMA_OK ? allocate(q) : NULL;
-	if (!all_agree(q->comm, *n != NULL)) {
-		free_unused(*n);
+	*n = q->begun;
+	if (!ucx_all_have_memory(q)) {
+		ucx_drop(*n);
 		return failed(err, errlen, RMA_FAIL_NOMEM, "out of memory");
 	}
-	failure = make(q, *n, err, errlen);
+	failure = make(q, *n, mine, err, errlen);
 	if (failure != RMA_OK)
 		ucx_net_leave(*n);
 	else if (q->kept)

@@ -324,11 +324,18 @@ static inline struct ucx_asleep *ucx_asleep_in(const struct rma *r, int rank)
 	return (struct ucx_asleep *)(void *)(r->map[rank] + RMA_TRANSPORT_AT);
 }
 
-/* ucx/devices.c: the names of the devices that connect the hosts, for UCX_NET_DEVICES; rank 0's
- * n->key goes to all; and n->by_messages is set: no rank has a UCX_ATOMIC_MODE other than cpu, or,
- * if none has any, a device that may perform atomics. Collective; false on a rank that has no such
- * device. has_rdma: on some rank, some of them may perform atomics themselves. */
-bool ucx_choose_devices(struct ucx_net *n, bool one_host, char *text, size_t len, bool *has_rdma);
+/* ucx/devices.c: what the ranks ask each other before the first table, as words for
+ * rma_network_ask(); returns how many. has_memory: this rank has had enough. Collective over the
+ * first ranks of hosts. */
+int ucx_ask_devices(const struct rma_request *q, bool has_memory, uint32_t *word);
+/* What all ranks have said in q->said: whether they all have had enough memory; and then, the names
+ * of the devices that connect the hosts, for UCX_NET_DEVICES; rank 0's n->key; and n->by_messages
+ * is set: no rank has a UCX_ATOMIC_MODE other than cpu, or, if none has any, a device that may
+ * perform atomics. False on a rank that has no such device. has_rdma: on some rank, some of them
+ * may perform atomics themselves. */
+bool ucx_all_have_memory(const struct rma_request *q);
+bool ucx_choose_devices(struct ucx_net *n, const struct rma_request *q, char *text, size_t len,
+			bool *has_rdma);
 /* Whether some of these devices, or of those of UCX_NET_DEVICES, are for RDMA, or for TCP, which
  * UCX_TLS may exclude. */
 bool ucx_uses(const char *devices, bool rdma);

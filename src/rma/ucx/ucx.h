@@ -40,6 +40,10 @@ static inline int ucx_width(const int *first, int nodes, long connections)
 	return width >= most ? 0 : width > 1 ? (int)width : 1;
 }
 
+/* As rma_network_ask(). begun: q->begun, or NULL. */
+int ucx_ask(struct rma_request *q, uint32_t *word);
+void ucx_drop(void *begun);
+
 /* Collective: open the segments in r->map to all ranks. If that fails, it fails on all ranks, err
  * has the message, and r is unchanged. */
 enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err, size_t errlen);
