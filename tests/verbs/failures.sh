@@ -29,7 +29,7 @@ with()
 check "a device that is not there" told 'UCX_NET_DEVICES=mlx5_0:1' with UCX_NET_DEVICES=mlx5_0:1
 check "no auxiliary transport" told 'rxe0:1.*UCX_TLS=rc_verbs,self\).*ud_verbs' \
 	with UCX_TLS=rc_verbs,self
-check "an address that leads nowhere" told 'rxe0:1.*cannot connect' with UCX_IB_GID_INDEX=1
+check "an address for which UCX drops what arrives" told 'rxe0:1.*cannot connect' with UCX_IB_GID_INDEX=1
 
 # This is found by operations of the device itself.
 limited()

@@ -14,6 +14,7 @@ tap_program "4 nodes" on_nodes 4 1 "$lock/exclusion" --only d-mcs --budget 0.02 
 tap_program "2 nodes x 2" on_nodes 2 2 "$lock/exclusion" --budget 0.02 --limit 200 \
 	--except mpi-win-lock,d-mcs,alock,adaptive
 tap_program "2 nodes x 2" on_nodes 2 2 "$lock/operations" --limit 200
+tap_program "d-mcs" on_nodes 2 1 "$lock/naps" --limit 200
 check "all of these by the device's atomics, reads and writes, none by a send" one_sided 10000
 
 info()
