@@ -401,21 +401,44 @@ static bool passed(const struct lock_setup *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------------------ the calls */
 
+/* B, at the home's node: whether another node is last in the queue, for which TAIL is closed, and
+ * no client of this one waits in QUEUE. */
+static bool is_visited(struct lock_slot *slot, int64_t *tail)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	if (own->home != own->me || cached_look(slot, LINE_QUEUE))
+		return false;
+	*tail = rma_peek_ordered(&slot->client, own->tail);
+	return nodes_other_is_last(slot, *tail);
+}
+
 /* B. Whether the client, which MODE does not admit, is to look again. *late: the deadline has
  * passed. */
 static bool await_mode(struct lock_slot *slot, bool *late)
 {
 	struct cached_slot *own = lock_own(slot);
-	int64_t mode = cached_look(slot, LINE_MODE), seen;
+	int64_t mode = cached_look(slot, LINE_MODE), back = (mode >> BACK_SHIFT) & MODE_MASK, seen;
+	bool changed;
 
 	*late = false;
-	if (is_ahead(slot) || !mode_permits(slot, mode >> BACK_SHIFT) ||
-	    own->beside++ >= MOST_BESIDE)
+	if (is_ahead(slot) || own->beside >= MOST_BESIDE)
 		return false;
-	*late =
-	    !rma_await_until(&slot->client, cached_word(slot, LINE_MODE), -1, RMA_NE, mode,
-			     RMA_SOON, slot->deadline_ns, "its node to have the lock back", &seen);
-	return true;
+	if (back != MODE_X && mode_permits(slot, back)) {
+		own->beside++;
+		*late = !rma_await_until(&slot->client, cached_word(slot, LINE_MODE), -1, RMA_NE,
+					 mode, RMA_SOON, slot->deadline_ns,
+					 "its node to have the lock back", &seen);
+		return true;
+	}
+	if (!is_visited(slot, &seen))
+		return false;
+	own->beside++;
+	changed =
+	    rma_await_until(&slot->client, own->tail, -1, RMA_NE, seen, RMA_SOON,
+			    cached_until(slot, LOOK_NS), "a node that visits the home", &seen);
+	*late = !changed && slot_is_late(slot);
+	return changed || *late;
 }
 
 /* For observers: a client of the own node, until the node waits for others. */

@@ -49,6 +49,11 @@ static int64_t swap_status(struct lock_slot *slot, struct rma_word status, int64
 	return seen;
 }
 
+bool nodes_other_is_last(struct lock_slot *slot, int64_t tail)
+{
+	return tail && !(tail & FREE) && place_node(tail >> TAIL_PLACE_SHIFT) != cached_me(slot);
+}
+
 bool nodes_take_place(struct lock_slot *slot)
 {
 	if (!(modes_notes(slot) & LEFT))

@@ -15,6 +15,8 @@ enum nodes { NODES_NONE, NODES_LATE, NODES_OPEN, NODES_HEAD };
  * has_place: it has that. NODES_HEAD: with this directory. NODES_NONE: the deadline has passed. */
 enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool has_place,
 		       int64_t *dir);
+/* Whether this TAIL is the place of another node. */
+bool nodes_other_is_last(struct lock_slot *slot, int64_t tail);
 /* D1: abandon the place. False: the grant came first, or has been left. */
 bool nodes_abandon(struct lock_slot *slot, int64_t *dir);
 /* D1: the place is for the next head of the node's queue; has: with the grant of this directory. */
