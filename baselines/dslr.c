@@ -84,7 +84,8 @@
  * compare-and-swap of the whole word. There is no timed acquire: it would have to give a ticket
  * back, which only the last client in the line can do.
  *
- * Model: models/dslr.pml, whose steps A1 ... R3 are named below.
+ * Model: models/dslr.pml, whose steps A1 ... R3 are named below. It leaves out time, so it is that
+ * of dslr-printed, too.
  */
 #include "lock/ss/bakery.h"
 

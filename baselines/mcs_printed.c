@@ -31,6 +31,9 @@
  * Different from the papers: grants and links are puts, where the ShiftLock paper sends messages;
  * the release returns when the count has been made. Try-acquire is a compare-and-swap for an empty
  * tail.
+ *
+ * Models: models/dmcs.pml, with -DPRINTED that of mcs-printed. For mcs-counted it is as it stands:
+ * no step looks at the count.
  */
 #include "lock/mcs/mcs.h"
 

@@ -33,9 +33,13 @@
  * the next one to try resets, or the writer in the queue does.
  *
  * Different from the artefact, and from Listing 9: there a reader's reset adds the negative of what
- * it read before, mark included. A writer that marks in between loses its mark, and two such resets
- * subtract the same departures twice (models/rma_rw_printed.pml). Grants and links are puts here,
- * not messages. Waits pause (options backoff_min, backoff_max). Try-acquire is Pawl's.
+ * it read before, mark included. Two such resets can subtract the same departures twice; and where
+ * a writer marks before it looks for readers, as in Listing 7, a reset erases its mark. Grants and
+ * links are puts here, not messages. Waits pause (options backoff_min, backoff_max). Try-acquire is
+ * Pawl's.
+ *
+ * Model: models/rma_rw_entry.pml; models/rma_rw_printed.pml has the reset as printed, which
+ * deadlocks.
  */
 #include "lock/mcs/mcs.h"
 
@@ -168,6 +172,10 @@ static void reset_as_reader(const struct lock_setup *s, struct lock_slot *slot)
 	struct rma_word w = entry_word(s, slot, ENTRY_COUNTS);
 	int64_t seen = look(s, slot, ENTRY_COUNTS), found;
 
+	if (FAULT(rma_rw_entry_reset)) { /* as printed */
+		add(s, slot, -(seen & WRITE) - departed(seen) * (ARRIVAL + DEPARTURE));
+		return;
+	}
 	while (!(seen & WRITE) && departed(seen)) {
 		int64_t reset = seen - departed(seen) * (ARRIVAL + DEPARTURE);
 

@@ -1,5 +1,7 @@
 /*
- * D-MCS, the distributed MCS lock: model of src/lock/mcs/dmcs.c.
+ * D-MCS, the distributed MCS lock: model of src/lock/mcs/dmcs.c; with -DPRINTED of mcs-printed in
+ * baselines/mcs_printed.c, which swaps the tail by compare-and-swap, again and again, and leaves the
+ * queue by compare-and-swap also if a successor has linked itself.
  *
  * What it models. NP processes (default 3) with one slot each. A process takes the lock any number
  * of times and may stop between two acquisitions, so a pass holds for any number of acquisitions.
@@ -27,6 +29,10 @@
  * | TIMED | safe | pass | with deadlines that pass at any moment; abandoned places are passed over | 127 868 |
  * | TIMED LIVE=1 | live3 | pass | with deadlines, of all but v | 93 920 |
  * | TIMED NP=2 TRY LIVE=1 | live3 | pass | 2 processes, with tries, with deadlines of all but v | 2 505 |
+ * | PRINTED | safe | pass | mcs-printed, 3 processes | 33 468 |
+ * | PRINTED TRY | safe | pass | mcs-printed, with tries | 63 549 |
+ * | PRINTED LIVE=1 | live3 | cycle | mcs-printed: a client that arrives may fail any number of times | |
+ * | PRINTED BREAK_SWAP | bfs | assert | mcs-printed: a swap that failed counts as one that succeeded | two successors of a client |
  * | BREAK_RESET | safe | deadlock | NEXT is reset by a put that may complete after the swap | |
  * | BREAK_CAS | safe | deadlock | a release leaves the queue without compare-and-swap | |
  * | TIMED BREAK_ABANDON | bfs | assert | A5 is a look and then a put | the grant is lost |
@@ -109,8 +115,21 @@ proctype P(byte p)
 		NEXT[p] = 0;
 #endif
 		STATUS[p] = WAIT }
+#ifdef PRINTED
+		/* A2: r = cas(TAIL, pred -> me); flush; again with what it has found */
+swap:		skip;
+		d_step { r = TAIL; if :: r == pred -> TAIL = p + 1 :: else fi }
+		if
+		:: r != pred -> d_step { pred = r; r = 0 }
+#ifndef BREAK_SWAP
+			goto swap
+#endif
+		:: else -> r = 0
+		fi;
+#else
 		/* A2: pred = fao(TAIL, me, REPLACE); flush */
 		d_step { pred = TAIL; TAIL = p + 1 }
+#endif
 		if
 		:: pred != 0 ->
 			/* A3: put(pred.NEXT, me); flush */
@@ -150,7 +169,11 @@ wait:			if
 		/* CS */
 cs:		critical_exclusive(p);
 		/* R1: succ = peek NEXT */
+#ifdef PRINTED
+		succ = 0;
+#else
 		succ = NEXT[p];
+#endif
 		if
 		:: succ == 0 ->
 			/* R2: r = cas(TAIL, me -> 0); flush */

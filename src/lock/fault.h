@@ -247,6 +247,7 @@ extern enum limits fault_limits;
 	X(mcs_printed_swap, "mcs-printed", "takes a swap of the tail that failed for one that succeeded") \
 	X(rma_rw_entry_drain, "rma-rw-entry", \
 	  "a writer that has set its mark does not wait for the readers that came before it") \
+	X(rma_rw_entry_reset, "rma-rw-entry", "a reader resets the counts by what it has read before") \
 	X(drtm_lease, "drtm", "writers do not wait for the end of the readers' lease") \
 	X(drtm_clock, "drtm", "writers trust their clock, where clocks differ") \
 	X(ss_last, "ss", "the last of several segments is not locked") \
