@@ -128,7 +128,6 @@
 enum {
 	FAST_TRIES = 16, /* before the slow path */
 	NEAR_TRIES = 8,  /* before the queue, on one node */
-	POLLS = 16,      /* of F4, by the client whose turn it is in a queue */
 	MOST_BLOCKS = 4  /* of a node in the slow path, before it escalates */
 };
 
@@ -261,31 +260,35 @@ static void begin(struct citron_view *v, const struct lock_setup *s, struct lock
 
 	citron_look(v, s, slot);
 	h->nodes = h->turns = h->taken = h->announced = h->spill = h->queue = 0;
-	h->queue_of_block = false;
 	h->got_at = 0;
 }
 
-/* Whether the client is to queue after this try. One whose cover has to be exact does not: it would
- * wait for clients that do not want its units. On one node the client whose turn it is may have no
- * core, while the units of the next one are free; so a client first waits for its units alone. */
-static bool is_to_queue(const struct citron_view *v, int try)
+/* Whether the client may queue. One whose cover has to be exact does not: it would wait for clients
+ * that do not want its units. On one node the client whose turn it is may have no core, while the
+ * units of the next one are free; so a client first waits for its units alone. */
+static bool may_queue(const struct citron_view *v, int tries)
 {
-	return first_cover(v) == BY_SPLIT && !v->h->queue && citron_met_leaf(v) &&
-	       (try >= NEAR_TRIES || !rma_is_cpu(v->root));
+	return first_cover(v) == BY_SPLIT && !v->h->queue &&
+	       (tries > NEAR_TRIES || !rma_is_cpu(v->root));
+}
+
+static bool wait_for_leaves(struct citron_view *v, int tries)
+{
+	if (may_queue(v, tries) && citron_met_leaf(v))
+		return citron_enter_queue(v);
+	return citron_await_leaves(v);
 }
 
 /* The fast path, several times. False: it came to nothing; *again says whether the client has to
  * start with the root. */
 static bool acquire_leaves(struct citron_view *v, int64_t leaves, bool *again)
 {
-	for (int try = 0; try < FAST_TRIES; try++) {
-		if (citron_try_leaves(v, leaves, v->h->queue ? POLLS : 0))
+	*again = may_queue(v, 0) && citron_expects_queue(v) && !citron_enter_queue(v);
+	for (int tries = 1; !*again && tries <= FAST_TRIES; tries++) {
+		if (citron_try_leaves(v, leaves))
 			return true;
 		v->slot->aborts++;
-		*again = v->shut ||
-			 !(is_to_queue(v, try) ? citron_enter_queue(v) : citron_await_leaves(v));
-		if (*again)
-			return false;
+		*again = v->shut || !wait_for_leaves(v, tries);
 	}
 	return false;
 }
@@ -334,7 +337,7 @@ static bool try_under_root(struct citron_view *v)
 	int64_t leaves = citron_few_leaves(v);
 
 	if (leaves)
-		return citron_try_leaves(v, leaves, 0);
+		return citron_try_leaves(v, leaves);
 	choose_cover(v, first_cover(v));
 	return citron_take_cover(v, 1, false);
 }

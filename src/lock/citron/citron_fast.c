@@ -12,7 +12,8 @@
 enum {
 	FEW_LEAVES = 8, /* if k is 0 */
 	MOST_MISSED = 2,
-	MISSED_POLLS = 1 /* of F4, after the end of the turn */
+	POLLS = 16,      /* of F4, in a turn at a queue */
+	MISSED_POLLS = 1 /* after the end of the turn */
 };
 
 /* ------------------------------------------------------------------- announcements */
@@ -245,13 +246,12 @@ static bool order_try(struct citron_view *v)
 	return false;
 }
 
-/* Whether a client in its turn at the queue of a block ends it with its first request: see
- * citron_queue.c. */
-static bool ends_turn(const struct citron_view *v, int64_t n)
+/* Whether a client in its turn at a queue ends it with its first request: see citron_queue.c. */
+static bool ends_turn(const struct citron_view *v)
 {
 	const struct citron_hold *h = v->h;
 
-	return h->queue_of_block && (n == 1 || (h->brief && h->missed < MOST_MISSED));
+	return h->queue && h->brief && h->missed < MOST_MISSED;
 }
 
 /* F1 and F2 of a try of n leaves; and F3, unless it is known that they do not have their bits. */
@@ -268,7 +268,7 @@ static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vaca
 	for (int64_t i = 0; i < n; i++)
 		announce_leaf(v, h->node[i]);
 	set_bits(v);
-	if (ends_turn(v, n))
+	if (ends_turn(v))
 		citron_leave_queue(v);
 	if (!order_try(v) && !has_bits(v))
 		return false;
@@ -321,24 +321,21 @@ static bool claim_leaves(struct citron_view *v, struct citron_vacancy *a, int po
 	return false;
 }
 
-/* F1 to F4. */
-static bool get_leaves(struct citron_view *v, int64_t leaves, struct citron_vacancy *a, int polls)
-{
-	return announce_leaves(v, leaves, a) || (polls && claim_leaves(v, a, polls));
-}
-
-/* The same for a long range in its turn at the queue of a block. */
-static bool get_long(struct citron_view *v, int64_t leaves, struct citron_vacancy *a, int polls)
+/* F1 to F3; in a turn at a queue F4, too. */
+static bool get_leaves(struct citron_view *v, int64_t leaves, struct citron_vacancy *a)
 {
 	struct citron_hold *h = v->h;
-	bool ends = ends_turn(v, leaves), first;
+	bool queued = h->queue != 0, ends = ends_turn(v), first;
 	uint64_t asked = rma_clock(v->c);
 
 	first = announce_leaves(v, leaves, a);
-	h->trip = rma_clock(v->c) - asked;
-	if (first)
+	h->got_at = rma_clock(v->c);
+	h->trip = h->got_at - asked;
+	if (first && queued)
 		h->missed = 0;
-	if (first || claim_leaves(v, a, ends ? MISSED_POLLS : polls)) {
+	if (first || !queued)
+		return first;
+	if (claim_leaves(v, a, ends ? MISSED_POLLS : POLLS)) {
 		h->got_at = rma_clock(v->c);
 		return true;
 	}
@@ -346,15 +343,15 @@ static bool get_long(struct citron_view *v, int64_t leaves, struct citron_vacanc
 	return false;
 }
 
-bool citron_try_leaves(struct citron_view *v, int64_t leaves, int polls)
+bool citron_try_leaves(struct citron_view *v, int64_t leaves)
 {
 	struct citron_hold *h = v->h;
 	struct citron_vacancy a; /* too large to be cleared at each try */
-	bool is_long = h->queue_of_block && leaves > 1;
 
 	a.from = 0;
 	a.to = leaves;
-	if (is_long ? get_long(v, leaves, &a, polls) : get_leaves(v, leaves, &a, polls)) {
+	if (h->queue || !rma_is_cpu(v->root) ? get_leaves(v, leaves, &a)
+					     : announce_leaves(v, leaves, &a)) {
 		v->met = citron_index(h->node[0]);
 		v->met_bits = mask_of(v, 0);
 		if (citron_is_vacant(v, &a) && citron_confirm(v)) {

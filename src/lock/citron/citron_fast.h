@@ -32,9 +32,8 @@ bool citron_await_vacant(struct citron_view *v, int64_t index);
 int64_t citron_few_leaves(const struct citron_view *v);
 /* L2 for leaf i of the cover, whose word was before when L1 changed it. No flush. */
 void citron_unset_bits(struct citron_view *v, int64_t i, int64_t before);
-/* Take all leaves or none. A client that finds bits of others keeps its own and asks for the others
- * so many times more. */
-bool citron_try_leaves(struct citron_view *v, int64_t leaves, int polls);
+/* Take all leaves or none; in a turn at a queue by several requests. */
+bool citron_try_leaves(struct citron_view *v, int64_t leaves);
 /* Wait until the word at v->met is no longer in the way. */
 bool citron_await_leaves(struct citron_view *v);
 

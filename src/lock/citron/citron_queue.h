@@ -5,6 +5,8 @@
 
 #include "lock/citron/citron_view.h"
 
+/* Whether this client has found many clients in the queue for its units the last time. */
+bool citron_expects_queue(const struct citron_view *v);
 /* Wait for a turn among the clients that want about the same units. False: the copy is gone, or
  * v->error is set. */
 bool citron_enter_queue(struct citron_view *v);

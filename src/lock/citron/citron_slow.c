@@ -131,6 +131,7 @@ bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *
 	rma_flush(v->c, w); /* orders the ticket before the look at its result */
 	got = v->h->got[0];
 	*ticket = next_of(got);
+	v->h->ahead = (*ticket - done_of(got)) & TICKET_MASK;
 	approach_turn(v, w, *ticket, &got);
 	turn.value = *ticket << DONE_SHIFT;
 	return done_of(got) == *ticket || citron_await(v, &turn, &got);

@@ -47,7 +47,7 @@ struct citron {
 		int64_t first, nodes;
 	} level[CITRON_MOST_HEIGHT / 2];
 };
-enum { TOP_BYTES = 64, LINE_WORDS = 8, STRIPES = 8, QUEUES = 1024 };
+enum { TOP_BYTES = 64, LINE_WORDS = 8, STRIPES = 8, QUEUES = 1024, KNOWN_QUEUES = 16 };
 
 enum { GETS = 512 /* in flight at a time */, KNOWN_TOPS = 4 };
 
@@ -66,21 +66,25 @@ struct citron_hold {
 	int64_t queue, queue_ticket;  /* queue: index of the queue in which it has its turn, or 0 */
 	int64_t top;                  /* TOP when the nodes were taken */
 	int64_t since;                /* start of its lease */
-	bool queue_of_block;          /* that queue is one of a block, */
-	int64_t queue_long;           /* and what this client has added to BELOW there */
+	int64_t ahead;                /* clients ahead of it when it drew its last ticket */
+	int64_t queue_long;           /* what this client has added to BELOW there */
 	bool busy;                    /* RAISED was not 0 at the last look */
-	uint64_t got_at;              /* time at which a long range was got from that queue, or 0 */
+	uint64_t got_at;              /* time at which the leaves were got, or 0 */
 	/* What stays after a release: the first word of a copy, with space + 1 and the copy's
 	 * number; */
 	struct rma_word first;
 	int64_t first_space, first_copy;
 	/* and space + 1 and the last known TOP, for a few spaces. */
 	int64_t known[KNOWN_TOPS][2];
-	/* Of long ranges from the queue of a block: whether the last critical section was short,
-	 * and how many requests in a row have come to nothing after the end of the turn. */
+	/* Whether the last critical section was short, and how many requests in a row have come to
+	 * nothing after the end of a turn. */
 	bool brief;
 	int missed;
 	uint64_t trip; /* time of the last request */
+	/* Index of a queue in which this client has found many clients, by the index modulo
+	 * KNOWN_QUEUES; or 0.
+	 */
+	int64_t queued[KNOWN_QUEUES];
 };
 
 /* A space of a table, as seen by a client that acquires or releases. */
