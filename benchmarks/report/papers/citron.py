@@ -13,6 +13,8 @@ from ..simulate import Points, Simulator
 MACHINE = "cx6-4nodes"
 UNITS = 16777216
 CITRON_AND_SERVERS = "--lock=citron,it,llc,mt"
+# So that clients wait for the most popular units several times.
+LONG = ("--iterations=5", "--seconds=0.01")
 
 
 def ask(sim: Simulator, clients: int, *options: str) -> list[Result]:
@@ -38,7 +40,7 @@ def figure_6(sim: Simulator, quick: bool) -> Points:
     for clients in (48, 192) if quick else (3, 12, 48, 96, 192):
         for length in (1, 16, 256):
             of_length = f"--length={length}"
-            found = (ask(sim, clients, of_length, CITRON_AND_SERVERS, turns(clients, 10000))
+            found = (ask(sim, clients, of_length, CITRON_AND_SERVERS, *LONG)
                      + ask(sim, clients, of_length, "--lock=lld", turns(clients, 1000)))
             by_size = {"exact": segments(sim, clients, length, of_length),
                        "over": segments(sim, clients, 8 * length, of_length),
@@ -66,7 +68,7 @@ def add_by_length(data: Points, results: list[Result], clients: int, series: str
 def figure_7(sim: Simulator, quick: bool) -> Points:
     data = Points()
     for clients in (63, 129, 192):
-        for r in ask(sim, clients, CITRON_AND_SERVERS, turns(clients, 10000)):
+        for r in ask(sim, clients, CITRON_AND_SERVERS, *LONG):
             add_by_length(data, [r], clients, r.lock)
         add_by_length(data, ask(sim, clients, "--lock=lld", turns(clients, 1000)), clients, "lld")
         for size in (1, 16, 256):
@@ -123,10 +125,10 @@ def figure_12(sim: Simulator, quick: bool) -> Points:
     """Of it: the requests that met others, at their arrival."""
     data = Points()
     for clients in (3, 12, 24, 48, 96, 192):
-        found = ask(sim, clients, "--lock=citron", turns(clients, 20000))
+        found = ask(sim, clients, "--lock=citron", *LONG)
         data.points(found, "12: aborts an acquire|clients", "aborts", x=clients)
         data.points(found, "12: acquires a second|clients", "throughput", x=clients)
-        data.points(ask(sim, clients, "--lock=it", turns(clients, 20000)),
+        data.points(ask(sim, clients, "--lock=it", *LONG),
                     "12: aborts an acquire|clients", "aborts", x=clients)
     for m in range(1, 6):
         found = ask(sim, 96, "--lock=citron", "-o", f"m={m}", turns(96, 10000))

@@ -34,7 +34,7 @@
  *
  * Why this is its best form: the bakery hands over with one atomic and one look, and a range of
  * exact segments needs two atomics in all, which no other kind does. With 192 clients and ranges of
- * one unit it has 12.8 million acquires a second in simulation, 1.7 times those of citron, where
+ * one unit it has 12.8 million acquires a second in simulation, 1.6 times those of citron, where
  * the Citron paper has 1.8 times. To draw all tickets at once would not be correct, see (A).
  *
  * Different from the paper: shared mode, which DSLR has; the number of segments is limited, because
