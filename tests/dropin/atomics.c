@@ -966,9 +966,10 @@ int main(int argc, char **argv)
 		void *own = NULL;
 
 		/* The layer's are there for shared windows on one host, for others' memory over
-		 * several. */
-		if (flavour != AREA_ALLOCATE &&
-		    area_possible(AREA_SHARED) != (flavour == AREA_SHARED))
+		 * several. What is measured is at displacement 0, which no dynamic window has. */
+		if ((flavour != AREA_ALLOCATE &&
+		     area_possible(AREA_SHARED) != (flavour == AREA_SHARED)) ||
+		    (flavour == AREA_DYNAMIC && measures))
 			continue;
 		memset(model, 0, (size_t)size * REGION);
 		if (flavour == AREA_CREATE) {
