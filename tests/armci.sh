@@ -32,7 +32,7 @@ layered()
 }
 
 check "mutexes compiles" compile mutexes "$sources/armci_mutexes.c"
-check "armci compiles" compile armci "$srcdir/tests/dropin/armci.c"
+check "armci compiles" compile armci "$srcdir/tests/dropin/languages/armci.c"
 tap_program "native, mutexes" mpi_run 2 120 "$work/mutexes"
 for ranks in 1 2 4; do
 	tap_program "mutexes, $ranks ranks" layered $ranks 120 "$work/mutexes-pawl"

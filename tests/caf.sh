@@ -23,7 +23,7 @@ compile()
 for program in locks stat misuse; do
 	check "$program compiles" compile $program "$sources/coarray_$program.f90" $CAF_LIBS
 done
-check "coarray compiles" compile coarray "$srcdir/tests/dropin/coarray.f90" $CAF_LIBS
+check "coarray compiles" compile coarray "$srcdir/tests/dropin/languages/coarray.f90" $CAF_LIBS
 
 # With the runtime's locks, and more ranks than cores, MPICH takes 100 ms for a section.
 native_images=2
@@ -70,7 +70,7 @@ check "PAWL_STATS=1 prints what was done" says 'coarray locks' \
 check "PAWL_STATS=1 has the program's lines" has_sites "$sources/coarray_stat.f90" 'lock(' \
 	under 2 60 PAWL_STATS=1 "$work/stat"
 check "a program without coarrays is told" says "no call of gfortran's coarrays reached it" \
-	under 2 60 "$builddir/tests/dropin/exclusive" --budget 0.05
+	under 2 60 "$builddir/tests/dropin/locks/exclusive" --budget 0.05
 
 check "link it before OpenCoarrays" \
 	compile linked "$sources/coarray_stat.f90" -L"$builddir/.libs" -lpawl-caf -lpawl $CAF_LIBS

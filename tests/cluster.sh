@@ -25,27 +25,27 @@ cluster()
 said=$(cluster 60 -- true 2>&1)
 [ $? != 77 ] || skip_all "$said"
 
-tap_program "2 hosts x 2" cluster $most -- "$lock/exclusion" --except mpi-win-lock --limit 120 \
+tap_program "2 hosts x 2" cluster $most -- "$lock/holders/exclusion" --except mpi-win-lock --limit 120 \
 	${short:+--budget 0.03}
-tap_program "2 hosts x 2, mpi-win-lock" cluster $seconds -- "$lock/exclusion" --only mpi-win-lock \
+tap_program "2 hosts x 2, mpi-win-lock" cluster $seconds -- "$lock/holders/exclusion" --only mpi-win-lock \
 	${short:+--budget 0.05}
-tap_program "2 hosts x 2, sharing" cluster $seconds -- "$lock/creation"
-tap_program "2 hosts x 2, rpc" cluster $seconds -- "$lock/exclusion" --only rpc --threads 1
-tap_program "2 hosts x 2, small thresholds" cluster $seconds -- "$lock/exclusion" --only rma-rw \
+tap_program "2 hosts x 2, sharing" cluster $seconds -- "$lock/table/creation"
+tap_program "2 hosts x 2, rpc" cluster $seconds -- "$lock/holders/exclusion" --only rpc --threads 1
+tap_program "2 hosts x 2, small thresholds" cluster $seconds -- "$lock/holders/exclusion" --only rma-rw \
 	--set t_l=1 --set t_r=1 --set t_w=2
-tap_program "2 hosts x 2, cohorts" cluster $seconds -- "$lock/cohorts"
-tap_program "2 hosts x 2, operations" cluster $seconds -- "$lock/operations"
-[ -n "$short" ] || tap_program "2 hosts x 2, ranges" cluster $seconds -- "$lock/ranges" --limit 120
-tap_program "2 hosts x 2, ranges, with threads" cluster $most -- "$lock/ranges" --limit 120 \
+tap_program "2 hosts x 2, cohorts" cluster $seconds -- "$lock/holders/cohorts"
+tap_program "2 hosts x 2, operations" cluster $seconds -- "$lock/calls/operations"
+[ -n "$short" ] || tap_program "2 hosts x 2, ranges" cluster $seconds -- "$lock/holders/ranges" --limit 120
+tap_program "2 hosts x 2, ranges, with threads" cluster $most -- "$lock/holders/ranges" --limit 120 \
 	--threads 1 ${short:+--budget 0.03}
 # Messages of UCX keep the order of operations.
 ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" ||
-	tap_program "2 hosts x 2, ordered operations" cluster $seconds -- "$lock/ranges" \
+	tap_program "2 hosts x 2, ordered operations" cluster $seconds -- "$lock/holders/ranges" \
 		ordered-operations
-tap_program "2 hosts x 2, optimistic reads" cluster $seconds -- "$lock/reads"
-tap_program "2 hosts x 2, leases" cluster $seconds -- "$lock/leases"
-tap_program "2 hosts x 2, homes and names" cluster $seconds -- "$lock/homes"
-tap_program "2 hosts x 2, events" cluster $seconds -- "$lock/events"
+tap_program "2 hosts x 2, optimistic reads" cluster $seconds -- "$lock/holders/reads"
+tap_program "2 hosts x 2, leases" cluster $seconds -- "$lock/deaths/leases"
+tap_program "2 hosts x 2, homes and names" cluster $seconds -- "$lock/table/homes"
+tap_program "2 hosts x 2, events" cluster $seconds -- "$lock/holders/events"
 # pawl.sync of Python; an MPICH without mpi4py has a part of it.
 python=$MPI4PY packages=$srcdir/python
 [ -n "$python" ] || [ "$TEST_MPI" != mpich ] || ! python3 -c 'import ctypes' || {
@@ -63,13 +63,13 @@ else
 fi
 if [ "$TEST_MPI" = openmpi ] || [ -n "${TEST_LONG-}" ]; then # MPICH: seconds for each table
 	tap_program "2 hosts x 2, holders are told, and have numbers" cluster $seconds -- \
-		"$lock/abandon" --only shiftlock
-	tap_program "2 hosts x 2, shrunk" cluster $seconds -- "$lock/shrunk"
+		"$lock/deaths/abandon" --only shiftlock
+	tap_program "2 hosts x 2, shrunk" cluster $seconds -- "$lock/deaths/shrunk"
 fi
-tap_program "2 hosts x 2, errors" cluster $seconds -- "$lock/errors"
-tap_program "2 hosts x 2, progress=thread" cluster $seconds -- "$lock/exclusion" --only d-mcs \
+tap_program "2 hosts x 2, errors" cluster $seconds -- "$lock/calls/errors"
+tap_program "2 hosts x 2, progress=thread" cluster $seconds -- "$lock/holders/exclusion" --only d-mcs \
 	--threads 1 --set progress=thread
-tap_program "2 hosts x 2, a home that sleeps" cluster $seconds -- "$lock/progress" --threads 1
+tap_program "2 hosts x 2, a home that sleeps" cluster $seconds -- "$lock/calls/progress" --threads 1
 
 # crowd RANKS HOSTS DESCRIPTORS SECONDS [OPTION...]
 crowd()
@@ -78,7 +78,7 @@ crowd()
 	shift 4
 	"$srcdir/tests/netcluster" run -n $crowd_ranks --hosts $crowd_hosts --mpi "$TEST_MPI" \
 		--timeout $crowd_seconds --env PAWL_TRANSPORT=ucx "$@" -- \
-		sh -c 'ulimit -n $0; exec "$1"' $crowd_most "$lock/connections"
+		sh -c 'ulimit -n $0; exec "$1"' $crowd_most "$lock/table/connections"
 }
 # MPICH over UCX connects all ranks by itself.
 if ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then

@@ -100,7 +100,7 @@ fi
 # The layer is part of the program; a lock of a range takes others, of which it has the line.
 linked()
 {
-	mpi_run 2 60 env PAWL_STATS="$dir/linked" "$builddir/tests/dropin/ranges" >"$dir/said" 2>&1 ||
+	mpi_run 2 60 env PAWL_STATS="$dir/linked" "$builddir/tests/dropin/locks/ranges" >"$dir/said" 2>&1 ||
 		{ cat "$dir/said"; return 1; }
 	cat "$dir/linked"
 	grep -q '^pawl: window, 2 ranks: ' "$dir/linked" && grep -q '^pawl: *target 1 ' "$dir/linked" &&
@@ -195,7 +195,7 @@ refused()
 check "PAWL_INJECT refuses a time without a unit" refused
 
 # Settings, failed acquires, many holders, signals.
-tap_program "observers" mpi_run 2 60 "$builddir/tests/lock/observers"
+tap_program "observers" mpi_run 2 60 "$builddir/tests/lock/observe/observers"
 
 # A time line of 64 ranks, with the default limits.
 long_line()

@@ -18,13 +18,13 @@ unset OMPI_MCA_osc
 lock=$builddir/tests/lock
 
 for kind in d-mcs rma-mcs rma-rw alock cas-spin fompi-rw; do
-	tap_program "default components, one node" mpi_run 2 60 "$lock/defaults" "$kind" one-node
+	tap_program "default components, one node" mpi_run 2 60 "$lock/table/defaults" "$kind" one-node
 done
 tap_program "default components, nodes by a string" \
-	mpi_run 2 60 "$lock/defaults" d-mcs nodes-by-string
+	mpi_run 2 60 "$lock/table/defaults" d-mcs nodes-by-string
 
 tap_program "default components, a kind that takes the network" \
-	mpi_run 2 60 "$lock/defaults" rdma-mcs by-network
+	mpi_run 2 60 "$lock/table/defaults" rdma-mcs by-network
 
 said=$("$srcdir/tests/netcluster" run -n 4 --mpi openmpi --timeout 60 -- true 2>&1)
 if [ $? = 77 ]; then
@@ -35,7 +35,7 @@ else
 	export OMPI_MCA_osc PAWL_TRANSPORT
 	tap_program "default components, two hosts" \
 		"$srcdir/tests/netcluster" run -n 4 --mpi openmpi --timeout 60 -- \
-		"$lock/defaults" d-mcs two-hosts
+		"$lock/table/defaults" d-mcs two-hosts
 fi
 
 finish

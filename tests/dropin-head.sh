@@ -18,6 +18,12 @@ unset PAWL_LOCK PAWL_STATS PAWL_ATOMICS
 found="LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 layer="LD_PRELOAD=$lib $found"
 
+# path_of PROGRAM: in the folder of programs/ that holds it.
+path_of()
+{
+	printf '%s\n' "$programs"/*/"$1"
+}
+
 # wrapper NAME: the compiler wrapper NAME that belongs to the compiler CC.
 wrapper()
 {

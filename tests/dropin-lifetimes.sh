@@ -18,7 +18,7 @@ under()
 	under_ranks=$1
 	shift
 	mpi_run "$under_ranks" $((limit + 20)) env "LD_PRELOAD=$lib $mpi_yields" "$found" \
-		"$programs/lifetimes" --limit $limit --only "$@" >"$work/said" 2>"$work/errors"
+		"$programs/life/lifetimes" --limit $limit --only "$@" >"$work/said" 2>"$work/errors"
 	under_status=$?
 	cat "$work/said" "$work/errors"
 	! grep '^pawl:' "$work/errors" && return $under_status
@@ -35,11 +35,11 @@ tap_program "threads" under 2 threads --threads 1
 # MPICH takes a second for 40 windows; what is tested does not depend on the MPI.
 [ -z "$TEST_LONG" ] && [ "$TEST_MPI" = mpich ] || tap_program "many" under 2 many
 
-tap_program "scarce" mpi_run 2 120 env "$found" "$programs/scarce"
+tap_program "scarce" mpi_run 2 120 env "$found" "$programs/life/scarce"
 # On one core, where the layer asks targets.
 name="scarce, one core"
 if taskset -c 0 true 2>/dev/null; then
-	tap_program "$name" mpi_run 2 120 env "$found" taskset -c 0 "$programs/scarce"
+	tap_program "$name" mpi_run 2 120 env "$found" taskset -c 0 "$programs/life/scarce"
 else
 	skip "$name" "no taskset, or core 0 is not allowed"
 fi
@@ -48,6 +48,6 @@ fi
 if [ "$TEST_MPI" = openmpi ]; then
 	tap_program "open at the end" under 2 open
 	tap_program "spawn" env OMPI_MCA_mca_base_env_list="LD_PRELOAD=$lib;$found" \
-		timeout -k 5 $((limit + 20)) "$MPIRUN" --oversubscribe --bind-to none -n 1 "$programs/lifetimes" --only spawn
+		timeout -k 5 $((limit + 20)) "$MPIRUN" --oversubscribe --bind-to none -n 1 "$programs/life/lifetimes" --only spawn
 fi
 finish

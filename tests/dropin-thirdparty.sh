@@ -48,7 +48,7 @@ equal()
 
 fortran=$(wrapper mpifort)
 if [ -n "$fortran" ] && $fortran -fcoarray=lib \
-	"$srcdir/tests/layers/coarray_results.f90" "$sources/coarray.f90" -J "$work" \
+	"$srcdir/tests/layers/coarray_results.f90" "$sources/languages/coarray.f90" -J "$work" \
 	"-lcaf_$TEST_MPI" -o "$work/coarray" >"$work/said" 2>&1; then
 	for ranks in 2 4; do
 		equal "coarrays, $ranks images" $ranks "$work/coarray"
@@ -57,7 +57,7 @@ else
 	skip "coarrays" "no OpenCoarrays for this MPI (libcoarrays-$TEST_MPI-dev)"
 fi
 
-if $CC -std=c11 "$sources/armci.c" "-larmci-$TEST_MPI" -o "$work/armci" >"$work/said" 2>&1; then
+if $CC -std=c11 "$sources/languages/armci.c" "-larmci-$TEST_MPI" -o "$work/armci" >"$work/said" 2>&1; then
 	for ranks in 1 4; do
 		equal "ARMCI, $ranks ranks" $ranks "$work/armci"
 	done
@@ -210,7 +210,7 @@ if ! python=$(mpi4py_python); then
 	finish
 fi
 for ranks in 1 4; do
-	equal "mpi4py, $ranks ranks" $ranks $python "$sources/mpi4py_locks.py"
+	equal "mpi4py, $ranks ranks" $ranks $python "$sources/languages/mpi4py_locks.py"
 done
 tests=$(mpi4py_tests)
 if [ -z "$tests" ] || [ ! -e "$tests/test_rma.py" ]; then

@@ -26,7 +26,7 @@ shared()
 	shared_source=$1
 	shared_name=$2
 	shift 2
-	$CC -D_GNU_SOURCE -std=c11 -shared -fPIC "$@" "$sources/$shared_source" \
+	$CC -D_GNU_SOURCE -std=c11 -shared -fPIC "$@" "$sources/loading/$shared_source" \
 		-o "$work/$shared_name.so" -ldl 2>&1
 }
 
@@ -35,10 +35,10 @@ shared()
 # The tool counts calls, and an unknown lock is an error: so both get the calls.
 is_there()
 {
-	preloaded "$1" 2 60 env TEST_TOOL=1 "$programs/lock_all" --budget 0 >"$work/said" 2>&1 ||
+	preloaded "$1" 2 60 env TEST_TOOL=1 "$programs/locks/lock_all" --budget 0 >"$work/said" 2>&1 ||
 		{ cat "$work/said"; return 1; }
 	grep -q '^tool: [1-9]' "$work/said" || { echo "the tool saw nothing"; return 1; }
-	! preloaded "$1" 2 60 env PAWL_LOCK=no-such-lock "$programs/lock_all" --budget 0 \
+	! preloaded "$1" 2 60 env PAWL_LOCK=no-such-lock "$programs/locks/lock_all" --budget 0 \
 		>"$work/said" 2>&1 || { echo "the layer saw nothing"; return 1; }
 }
 
@@ -62,7 +62,7 @@ for wraps in 1 2 3; do
 			name="a tool $order the layer, for $what"
 			for program in lock_all ${TEST_LONG:+exclusive shared mixture threads misuse}; do
 				tap_program "$name, $program" preloaded "$libraries" 2 120 \
-					"$programs/$program" --limit 100 $budget
+					"$(path_of $program)" --limit 100 $budget
 			done
 			check "$name: both see the calls" is_there "$libraries"
 		done
@@ -89,7 +89,7 @@ fi
 
 # ------------------------------------------- functions of the MPI's library itself
 
-if said=$($CC -D_GNU_SOURCE -std=c11 "$sources/direct.c" -o "$work/direct" -ldl 2>&1); then
+if said=$($CC -D_GNU_SOURCE -std=c11 "$sources/loading/direct.c" -o "$work/direct" -ldl 2>&1); then
 	direct=$work/direct
 else
 	check "compile direct.c" sh -c 'echo "$1"; false' sh "$said"
@@ -148,7 +148,7 @@ opened()
 	mpi_run 2 60 env "$found" "$@" "$python" -c '
 import ctypes, runpy, sys
 ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
-runpy.run_path(sys.argv[2], run_name="__main__")' "$lib" "$sources/mpi4py_locks.py"
+runpy.run_path(sys.argv[2], run_name="__main__")' "$lib" "$sources/languages/mpi4py_locks.py"
 }
 is_opened()
 {
@@ -171,7 +171,7 @@ esac
 # Ranks with their own cores do not yield them.
 many_cpus()
 {
-	preloaded "$work/affinity.so $lib" 2 60 "$programs/lock_all" --budget 0.02 >"$work/said" 2>&1 ||
+	preloaded "$work/affinity.so $lib" 2 60 "$programs/locks/lock_all" --budget 0.02 >"$work/said" 2>&1 ||
 		{ cat "$work/said"; return 1; }
 	yields=$(sed -n 's/^yields: //p' "$work/said" | sort -n | tail -n 1)
 	echo "yields of a rank at the most: $yields"

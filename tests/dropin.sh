@@ -76,7 +76,7 @@ fails()
 # A writer that waits for long says so once. The ranks mostly sleep, while others compile.
 late()
 {
-	under default 3 60 "$programs/schedule" --late $([ -n "$TEST_LONG" ] && echo 2 || echo 1)
+	under default 3 60 "$programs/locks/schedule" --late $([ -n "$TEST_LONG" ] && echo 2 || echo 1)
 }
 [ ! -e "$lib" ] || { late >"$work/late" 2>&1; echo "status $?" >>"$work/late"; } &
 
@@ -99,8 +99,8 @@ fortran()
 	echo "      end" >>"$work/empty.f90"
 	(cd "$work" && $fortran_compiler -c empty.f90 -o empty.o) 2>/dev/null ||
 		{ echo "$fortran_compiler has no $1"; return 1; }
-	$CC -c "$sources/fortran_c.c" -o "$work/fortran_c.o" 2>&1 &&
-		$fortran_compiler -w $fortran_flags $2 "$sources/fortran.F90" \
+	$CC -c "$sources/languages/fortran_c.c" -o "$work/fortran_c.o" 2>&1 &&
+		$fortran_compiler -w $fortran_flags $2 "$sources/languages/fortran.F90" \
 			"$work/fortran_c.o" -o "$work/fortran-$1" 2>&1
 }
 
@@ -109,7 +109,7 @@ cxx()
 	cxx_compiler=$(wrapper mpicxx)
 	[ -n "$cxx_compiler" ] && command -v "$cxx_compiler" >/dev/null ||
 		{ echo "no mpicxx that goes with $CC"; return 1; }
-	$cxx_compiler -std=c++11 -Wall "$sources/cxx.cc" -o "$work/c++" 2>&1
+	$cxx_compiler -std=c++11 -Wall "$sources/languages/cxx.cc" -o "$work/c++" 2>&1
 }
 
 compiled=
@@ -137,7 +137,7 @@ for program in $all; do
 		skip "native, threads" "Open MPI's osc/ucx counts epochs without regard to threads, and ends some jobs"
 		continue
 	fi
-	tap_program "native, $program" native ${ranks:-2} $most "$programs/$program" --limit 150 $budget
+	tap_program "native, $program" native ${ranks:-2} $most "$(path_of $program)" --limit 150 $budget
 done
 for program in $compiled; do
 	tap_program "native, $program" native ${ranks:-2} 60 "$work/$program"
@@ -145,7 +145,7 @@ done
 # A program without locks behaves the same under the layer, where more of them are run.
 for program in ${TEST_LONG:+exclusive lock_all nesting mixture}; do
 	check "native, $program notices locks without effect" broken native 2 60 \
-		"$programs/$program"
+		"$(path_of $program)"
 done
 for program in ${TEST_LONG:+$compiled}; do
 	check "native, $program notices locks without effect" env_broken native "$work/$program"
@@ -169,24 +169,24 @@ replaced()
 	done
 }
 check "the layer defines the calls that it replaces" replaced
-check "an unknown lock in PAWL_LOCK" fails under no-such-lock 2 60 "$programs/exclusive"
+check "an unknown lock in PAWL_LOCK" fails under no-such-lock 2 60 "$programs/locks/exclusive"
 refused()
 {
-	under declock 2 60 "$programs/exclusive" >"$work/said" 2>&1
+	under declock 2 60 "$programs/locks/exclusive" >"$work/said" 2>&1
 	refused_status=$?
 	cat "$work/said"
 	[ $refused_status != 0 ] && grep -q '"declock" is no lock for windows: .*; accepted: ' "$work/said"
 }
 check "PAWL_LOCK=declock, which would deadlock" refused
 check "an unknown lock in the info of a window" \
-	fails under default 2 60 env TEST_INFO=pawl_lock=no-such-lock "$programs/exclusive"
+	fails under default 2 60 env TEST_INFO=pawl_lock=no-such-lock "$programs/locks/exclusive"
 check "an unknown option in the info of a window" \
-	fails under default 2 60 env TEST_INFO=pawl_no_such_option=1 "$programs/exclusive"
+	fails under default 2 60 env TEST_INFO=pawl_no_such_option=1 "$programs/locks/exclusive"
 
 statistics()
 {
-	under default 2 60 "$programs/lock_all" >"$work/quiet" 2>&1 || return 1
-	under default 2 60 env PAWL_STATS=1 "$programs/lock_all" >"$work/stats" 2>&1 || return 1
+	under default 2 60 "$programs/locks/lock_all" >"$work/quiet" 2>&1 || return 1
+	under default 2 60 env PAWL_STATS=1 "$programs/locks/lock_all" >"$work/stats" 2>&1 || return 1
 	! grep -vE '^(ok|1\.\.)' "$work/quiet" || { echo "not silent without PAWL_STATS"; return 1; }
 	grep -i pawl "$work/stats" | grep '[1-9]'
 }
@@ -195,7 +195,7 @@ check "PAWL_STATS=1 prints what was done" statistics
 # Threads free windows of one pool at a time; each of the ten windows of the program is reported.
 statistics_of_threads()
 {
-	under default 2 120 env PAWL_STATS=1 "$programs/threads" $budget >"$work/stats" 2>&1
+	under default 2 120 env PAWL_STATS=1 "$programs/locks/threads" $budget >"$work/stats" 2>&1
 	rc=$?
 	cat "$work/stats"
 	[ $rc = 0 ] && { grep -q '^ok .*# SKIP' "$work/stats" ||
@@ -205,8 +205,8 @@ check "PAWL_STATS=1 with threads" statistics_of_threads
 
 linked()
 {
-	"$builddir/libtool" --silent --mode=link $CC -D_GNU_SOURCE -std=c11 "$sources/misuse.c" \
-		"$sources/area.c" "$srcdir/tests/lock/tap.c" "$builddir/libpawl-mpi.la" \
+	"$builddir/libtool" --silent --mode=link $CC -D_GNU_SOURCE -std=c11 -I"$srcdir" "$sources/locks/misuse.c" \
+		"$sources/area.c" "$srcdir/tests/tap.c" "$builddir/libpawl-mpi.la" \
 		-o "$work/misuse" -pthread
 }
 if check_linked=$(linked 2>&1); then
@@ -221,7 +221,7 @@ fi
 ranks=4
 [ -n "$TEST_LONG" ] || [ "$TEST_MPI" != mpich ] || ranks=2
 for program in $all; do
-	tap_program "default, $program" under default $ranks $most "$programs/$program" --limit 150 $budget
+	tap_program "default, $program" under default $ranks $most "$(path_of $program)" --limit 150 $budget
 done
 for program in $compiled; do
 	tap_program "default, $program" under default 4 60 "$work/$program"
@@ -236,33 +236,33 @@ done
 for program in $exclusive levels cleanup misuse; do
 	[ "$program" != threads ] && [ -z "${TEST_SECOND-}" ] || continue
 	check "default, $program notices locks without effect" broken under default 4 60 \
-		"$programs/$program"
+		"$(path_of $program)"
 done
 # Byte ranges, in a program that calls the layer's functions.
-tap_program "byte ranges" mpi_run 4 120 "$programs/ranges" --limit 100 $budget
-[ -z "$TEST_LONG" ] || tap_program "byte ranges, threads" mpi_run 2 120 "$programs/ranges" --threads 1 --limit 100 $budget
+tap_program "byte ranges" mpi_run 4 120 "$programs/locks/ranges" --limit 100 $budget
+[ -z "$TEST_LONG" ] || tap_program "byte ranges, threads" mpi_run 2 120 "$programs/locks/ranges" --threads 1 --limit 100 $budget
 byte_ranges()
 {
-	mpi_run 4 60 "$programs/ranges" "$@"
+	mpi_run 4 60 "$programs/locks/ranges" "$@"
 }
 check "byte ranges without effect are noticed" broken byte_ranges
 check "byte ranges of a window that keeps the MPI's locks" \
-	fails mpi_run 2 60 env PAWL_LOCK=native "$programs/ranges"
+	fails mpi_run 2 60 env PAWL_LOCK=native "$programs/locks/ranges"
 tap_program "native by PAWL_LOCK, exclusive" \
-	mpi_run 4 120 env LD_PRELOAD="$lib" PAWL_LOCK=native TEST_STRICT=0 "$programs/exclusive"
+	mpi_run 4 120 env LD_PRELOAD="$lib" PAWL_LOCK=native TEST_STRICT=0 "$programs/locks/exclusive"
 for many in 1 $([ $ranks = 2 ] || echo 8); do
-	tap_program "default, $many ranks" under default $many 170 "$programs/mixture" --limit 150
+	tap_program "default, $many ranks" under default $many 170 "$programs/locks/mixture" --limit 150
 done
 
 # All locks are freed with the windows.
 session()
 {
-	mpi_run 2 60 env $layer "$programs/session" >"$work/said" 2>&1 &&
+	mpi_run 2 60 env $layer "$programs/life/session" >"$work/said" 2>&1 &&
 		[ "$(grep -o ended "$work/said" | wc -l)" = 2 ] && ! grep -q "pawl:" "$work/said" && return
 	tail -n 20 "$work/said"
 	return 1
 }
-mpi_run 1 60 "$programs/session" >"$work/said" 2>&1
+mpi_run 1 60 "$programs/life/session" >"$work/said" 2>&1
 if [ $? = 77 ]; then
 	skip "windows of a session" "this MPI has no sessions"
 else
@@ -289,21 +289,21 @@ atomics()
 for many in $ranks 3 $([ $ranks = 2 ] && echo 5 || echo 8); do
 	for seed in 1 ${TEST_LONG:+2 3 4 5}; do
 		tap_program "atomics, $many ranks, seed $seed" atomics $many env TEST_SEED=$seed \
-			"$programs/atomics"
+			"$programs/access/atomics"
 	done
 done
 tap_program "atomics by info" under default 2 $most env TEST_INFO=pawl_atomics=1 \
-	"$programs/atomics" --limit 150 $budget
+	"$programs/access/atomics" --limit 150 $budget
 [ -n "${TEST_SECOND-}" ] || check "atomics notices updates that are lost" broken atomics 4 \
-	"$programs/atomics"
+	"$programs/access/atomics"
 # Programs with accumulates and others.
 for program in mixture phases; do
-	tap_program "atomics, $program" atomics 2 "$programs/$program"
+	tap_program "atomics, $program" atomics 2 "$(path_of $program)"
 done
 # Benchmarks and kernels; and what fails natively.
-tap_program "atomics, patterns" atomics 2 "$programs/patterns" --defects 1
-[ -z "$TEST_LONG" ] || tap_program "native, patterns" native 2 $most "$programs/patterns" --limit 150
-[ -z "$TEST_LONG" ] || tap_program "default, patterns" under default 2 $most "$programs/patterns" --limit 150
+tap_program "atomics, patterns" atomics 2 "$programs/access/patterns" --defects 1
+[ -z "$TEST_LONG" ] || tap_program "native, patterns" native 2 $most "$programs/access/patterns" --limit 150
+[ -z "$TEST_LONG" ] || tap_program "default, patterns" under default 2 $most "$programs/access/patterns" --limit 150
 for program in $compiled; do
 	[ "$program" = c++ ] || tap_program "atomics, $program" under default 2 60 \
 		env PAWL_ATOMICS=1 "$work/$program"
@@ -311,65 +311,65 @@ done
 # All calls, in windows of each kind; memory that the program brings keeps the MPI's atomics.
 says_why()
 {
-	atomics 2 "$programs/operations" >"$work/said" 2>"$work/errors" || { cat "$work/said"; return 1; }
+	atomics 2 "$programs/access/operations" >"$work/said" 2>"$work/errors" || { cat "$work/said"; return 1; }
 	cat "$work/errors"
 	[ "$(grep -c '^pawl: windows keep the atomics of the MPI: ' "$work/errors")" = 1 ]
 }
 check "atomics, operations; a line says which windows keep the MPI's" says_why
 check "an unknown value of PAWL_ATOMICS" fails under default 2 60 env PAWL_ATOMICS=yes \
-	"$programs/exclusive"
+	"$programs/locks/exclusive"
 
-tap_program "more ranks than cores" under default 8 120 "$programs/crowd" --limit 100
+tap_program "more ranks than cores" under default 8 120 "$programs/locks/crowd" --limit 100
 
 # MPI_Win_lock_all as one lock on one node, too: with many ranks, or if too few locks may be
 # held for one on each target of each window.
 for program in lock_all nesting mixture many; do
 	tap_program "whole windows, $program" under default $ranks 120 \
-		env TEST_INFO=pawl_max_held=40 "$programs/$program" --limit 100 $budget
+		env TEST_INFO=pawl_max_held=40 "$(path_of $program)" --limit 100 $budget
 done
 check "whole windows, lock_all notices locks without effect" broken under default 4 60 \
-	env TEST_INFO=pawl_max_held=40 "$programs/lock_all"
+	env TEST_INFO=pawl_max_held=40 "$programs/locks/lock_all"
 # Variables for tables do not change the semantics of windows; a line names those without effect.
 environment()
 {
-	under default 2 60 env PAWL_OWNER=thread PAWL_MAX_HELD=1 "$programs/nesting" $budget \
+	under default 2 60 env PAWL_OWNER=thread PAWL_MAX_HELD=1 "$programs/locks/nesting" $budget \
 		>"$work/said" 2>"$work/errors" || { cat "$work/said" "$work/errors"; return 1; }
 	for variable in PAWL_OWNER=thread PAWL_MAX_HELD=1; do
 		[ "$(grep -c "^pawl: $variable has no effect on windows" "$work/errors")" = 1 ] ||
 			{ cat "$work/errors"; return 1; }
 	done
-	mpi_run 2 60 env PAWL_LEASE=1000 "$programs/ranges" $budget >"$work/said" 2>"$work/errors" ||
+	mpi_run 2 60 env PAWL_LEASE=1000 "$programs/locks/ranges" $budget >"$work/said" 2>"$work/errors" ||
 		{ cat "$work/said" "$work/errors"; return 1; }
 	grep '^pawl: PAWL_LEASE=1000 has no effect' "$work/errors"
 }
 check "variables that windows do not follow" environment
-tap_program "PAWL_OWNER=thread" under default 2 120 env PAWL_OWNER=thread "$programs/threads" \
+tap_program "PAWL_OWNER=thread" under default 2 120 env PAWL_OWNER=thread "$programs/locks/threads" \
 	--limit 100 $budget
 check "an option in the info of a window that is the layer's" \
-	fails under default 2 60 env TEST_INFO=pawl_owner=thread "$programs/exclusive"
+	fails under default 2 60 env TEST_INFO=pawl_owner=thread "$programs/locks/exclusive"
 # A slot takes memory when it is used first.
 tap_program "memory" under default 2 60 env TEST_MEMORY=32 PAWL_MAX_HELD=65535 TEST_WINDOWS=3 \
-	"$programs/many"
+	"$programs/locks/many"
 # So many ranks that slots for the targets of one pool's windows (64) would exceed MOST_HELD of
 # src/dropin/pool.c. Not with MPICH: its ranks poll without yielding, and on two cores this takes
 # more than five minutes; what is tested does not depend on the MPI.
 [ -z "$TEST_LONG" ] || [ "$TEST_MPI" = mpich ] || tap_program "66 ranks" under default 66 600 \
-	env TEST_MEMORY=64 TEST_WINDOWS=66 "$programs/many" --limit 280
+	env TEST_MEMORY=64 TEST_WINDOWS=66 "$programs/locks/many" --limit 280
 
-kinds=${TEST_KINDS-$("$programs/kinds")}
+kinds=${TEST_KINDS-$("$programs/locks/kinds")}
 check "the library has kinds of lock that readers share" test -n "$kinds"
 for kind in $kinds; do
 	for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo $core); do
-		tap_program "$kind, $program" under "$kind" $ranks $most "$programs/$program" \
+		tap_program "$kind, $program" under "$kind" $ranks $most "$(path_of $program)" \
 			--limit 150 $budget
 	done
 	if [ -n "$TEST_LONG" ] || [ "$kind" = "${kinds%%[!a-z-]*}" ]; then
 		tap_program "$kind by info" under default $ranks 120 env TEST_INFO="pawl_lock=$kind" \
-			"$programs/lock_all"
+			"$programs/locks/lock_all"
 	fi
 	for seed in ${TEST_LONG:+11 12 13 14 15}; do
 		tap_program "$kind, seed $seed, 8 ranks" under "$kind" 8 300 \
-			env TEST_SEED=$seed "$programs/mixture" --limit 280 $budget
+			env TEST_SEED=$seed "$programs/locks/mixture" --limit 280 $budget
 	done
 done
 
@@ -377,7 +377,7 @@ done
 seeds=${TEST_LONG:+300}
 for kind in default ${TEST_LONG:+$kinds}; do
 	tap_program "random programs, $kind" under "$kind" $((ranks + 1)) $most \
-		"$programs/schedule" --programs "${seeds:-8}" --limit 60
+		"$programs/locks/schedule" --programs "${seeds:-8}" --limit 60
 done
 
 # ------------------------------------------------------------- over two hosts
@@ -398,44 +398,44 @@ for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo exclusive nestin
 		skip "2 hosts x 2, cleanup" "MPICH's MPI_Finalize hangs now and then over several hosts"
 		continue
 	fi
-	tap_program "2 hosts x 2, $program" cluster "$programs/$program"
+	tap_program "2 hosts x 2, $program" cluster "$(path_of $program)"
 done
-tap_program "2 hosts x 2, byte ranges" cluster "$programs/ranges" $budget
+tap_program "2 hosts x 2, byte ranges" cluster "$programs/locks/ranges" $budget
 for kind in $kinds; do
 	[ "$kind" = adaptive ] || [ -n "$TEST_LONG" ] || continue
 	tap_program "2 hosts x 2, random programs, $kind" cluster env PAWL_LOCK="$kind" \
-		"$programs/schedule" --seed 83 --programs $([ -z "$TEST_LONG" ] && echo 4 || echo 50)
+		"$programs/locks/schedule" --seed 83 --programs $([ -z "$TEST_LONG" ] && echo 4 || echo 50)
 done
 if [ "$TEST_MPI" = openmpi ]; then
 	tap_program "2 hosts x 2, random programs, native" "$srcdir/tests/netcluster" run -n 4 \
-		--mpi openmpi --timeout 600 -- "$programs/schedule" --native 1 --seed 83 \
+		--mpi openmpi --timeout 600 -- "$programs/locks/schedule" --native 1 --seed 83 \
 		--programs "${seeds:-6}" --limit 100
 fi
 # Accumulates: by CPU within a host, by a thread of the target between hosts. With MPICH, whose ranks
 # poll, this takes 7 s.
 [ "$TEST_MPI" = mpich ] && [ -z "$TEST_LONG" ] ||
-	tap_program "2 hosts x 2, atomics" cluster env PAWL_ATOMICS=1 "$programs/atomics" \
+	tap_program "2 hosts x 2, atomics" cluster env PAWL_ATOMICS=1 "$programs/access/atomics" \
 		--budget 0.02
 [ -z "$TEST_LONG" ] ||
-	tap_program "2 hosts x 2, patterns" cluster env PAWL_ATOMICS=1 "$programs/patterns" --defects 1
+	tap_program "2 hosts x 2, patterns" cluster env PAWL_ATOMICS=1 "$programs/access/patterns" --defects 1
 far_atomics()
 {
 	"$srcdir/tests/netcluster" run -n $1 --hosts $2 --mpi "$TEST_MPI" --timeout 300 -- \
-		env $layer PAWL_ATOMICS=1 TEST_SEED=$3 "$programs/atomics" --limit 280 --budget 0.2
+		env $layer PAWL_ATOMICS=1 TEST_SEED=$3 "$programs/access/atomics" --limit 280 --budget 0.2
 }
 for layout in ${TEST_LONG:+"3 3 1" "8 2 2" "8 3 3" "5 2 4" "2 2 5"}; do
 	tap_program "atomics, ranks, hosts, seed: $layout" far_atomics $layout
 done
 far_says_why()
 {
-	cluster env PAWL_ATOMICS=1 $1 "$programs/exclusive" 2>&1 |
+	cluster env PAWL_ATOMICS=1 $1 "$programs/locks/exclusive" 2>&1 |
 		grep "^pawl: windows keep the atomics of the MPI: its processes are on several nodes"
 }
 for option in ${TEST_LONG:+PAWL_TRANSPORT=mpi PAWL_CONNECTIONS=1}; do
 	check "2 hosts x 2, with $option atomics are the MPI's" far_says_why $option
 done
 for kind in $kinds; do
-	tap_program "2 hosts x 2, $kind, mixture" cluster env PAWL_LOCK="$kind" "$programs/mixture"
+	tap_program "2 hosts x 2, $kind, mixture" cluster env PAWL_LOCK="$kind" "$programs/locks/mixture"
 done
 
 finish

@@ -6,7 +6,7 @@
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-program=$builddir/tests/lock/endings
+program=$builddir/tests/lock/table/endings
 trap 'rm -f endings.out endings.err' EXIT
 
 # ending RANKS WAY KIND: the program succeeds, finds nothing wrong, and prints $named on stderr once,

@@ -7,7 +7,7 @@
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-program=$builddir/tests/lock/environment
+program=$builddir/tests/lock/table/environment
 tmp=environment.$$.tmp
 trap 'rm -f $tmp $tmp.err' EXIT
 

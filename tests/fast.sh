@@ -13,8 +13,8 @@ else
 	skip "adversary" "configured without SimGrid"
 fi
 mpi_can_run || { skip "2 ranks" "configured without a launcher"; finish; }
-tap_program "2 ranks" mpi_run 2 60 "$builddir/tests/lock/exclusion" --budget 0.01
-tap_program "errors, 2 ranks" mpi_run 2 60 "$builddir/tests/lock/errors"
-tap_program "ranges, 2 ranks" mpi_run 2 60 "$builddir/tests/lock/ranges" --budget 0.01
+tap_program "2 ranks" mpi_run 2 60 "$builddir/tests/lock/holders/exclusion" --budget 0.01
+tap_program "errors, 2 ranks" mpi_run 2 60 "$builddir/tests/lock/calls/errors"
+tap_program "ranges, 2 ranks" mpi_run 2 60 "$builddir/tests/lock/holders/ranges" --budget 0.01
 
 finish

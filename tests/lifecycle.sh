@@ -7,13 +7,13 @@
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-program=$builddir/tests/lock/lifecycle
+program=$builddir/tests/lock/table/lifecycle
 rounds=300 rpc_rounds=200 seconds=600
 # At full length each kind has that many rounds; on a busy machine 100 tables take 10 to 20 s. A
 # step that hangs is ended by --limit.
 [ -z "${TEST_LONG-}" ] || rounds=60 rpc_rounds=60 seconds=3000
 
-tap_program "sharing" mpi_run 4 60 env OMPI_MCA_osc=^rdma "$builddir/tests/lock/creation"
+tap_program "sharing" mpi_run 4 60 env OMPI_MCA_osc=^rdma "$builddir/tests/lock/table/creation"
 tap_program "1 rank" mpi_run 1 $seconds "$program" --limit 120
 tap_program "2 ranks" mpi_run 2 $seconds "$program" --rounds $rounds --limit 120
 tap_program "4 ranks" mpi_run 4 $seconds "$program" --rounds 20 --limit 120

@@ -23,7 +23,7 @@ build()
 	build_objects=$work/turns-$1.o
 	build_link=$CC
 	case $1 in
-	c) $c -fPIC -DTURNS -c "$sources/loaded.c" -o "$build_objects" || return ;;
+	c) $c -fPIC -DTURNS -c "$sources/loading/loaded.c" -o "$build_objects" || return ;;
 	*)
 		build_flags=
 		case $1 in
@@ -32,7 +32,7 @@ build()
 		esac
 		build_link=$fortran
 		(cd "$work" && $fortran -w -g -fPIC $argument_mismatch $build_flags \
-			-c "$sources/loaded.F90" -o "$build_objects") || return
+			-c "$sources/loading/loaded.F90" -o "$build_objects") || return
 		build_objects="$build_objects $work/main.o"
 		;;
 	esac
@@ -42,7 +42,7 @@ build()
 		$build_link -w -shared $build_objects -o "$work/linked-$1.so" -Wl,--as-needed $with
 }
 
-$c -fPIC -c "$sources/loaded.c" -o "$work/main.o"
+$c -fPIC -c "$sources/loading/loaded.c" -o "$work/main.o"
 echo "      end" >"$work/empty.f90"
 argument_mismatch=
 [ -z "$fortran" ] || ! $fortran -fallow-argument-mismatch -c "$work/empty.f90" \
@@ -160,7 +160,7 @@ behind()
 	counted
 	[ "$(counted | sed -n '1s/ .*//p')" -ge 100 ]
 }
-if said=$($c -shared -fPIC -DWRAPS=4 "$sources/tool.c" -o "$work/tool.so" -ldl 2>&1); then
+if said=$($c -shared -fPIC -DWRAPS=4 "$sources/loading/tool.c" -o "$work/tool.so" -ldl 2>&1); then
 	for language in $languages; do
 		[ -n "$TEST_LONG" ] || [ $language = c ] || [ $language = mpi ] || continue
 		check "a tool before the layer, $language" before

@@ -17,35 +17,35 @@ most=8
 # A step that hangs is ended by the program's own limit.
 seconds=300
 [ -z "$long" ] || seconds=1800
-tap_program "1 rank" mpi_run 1 $seconds "$lock/exclusion" ${short:+--budget 0.02}
+tap_program "1 rank" mpi_run 1 $seconds "$lock/holders/exclusion" ${short:+--budget 0.02}
 for ranks in 2 ${long:+4}; do
-	tap_program "$ranks ranks" mpi_run $ranks $seconds "$lock/exclusion" ${short:+--budget 0.04}
+	tap_program "$ranks ranks" mpi_run $ranks $seconds "$lock/holders/exclusion" ${short:+--budget 0.04}
 done
 # A critical section of the MPI's own lock takes milliseconds here.
-tap_program "$most ranks" mpi_run $most $seconds "$lock/exclusion" --except mpi-win-lock \
+tap_program "$most ranks" mpi_run $most $seconds "$lock/holders/exclusion" --except mpi-win-lock \
 	${short:+--budget 0.05}
-tap_program "windows by MPI_Win_create, 2 ranks" mpi_run 2 $seconds "$lock/exclusion" \
+tap_program "windows by MPI_Win_create, 2 ranks" mpi_run 2 $seconds "$lock/holders/exclusion" \
 	--only mpi-win-lock --set native_window=create ${short:+--budget 0.02}
 # The MPI awaits requests.
-tap_program "MPI_THREAD_MULTIPLE, 3 ranks" mpi_run 3 60 "$lock/exclusion" --only adaptive \
+tap_program "MPI_THREAD_MULTIPLE, 3 ranks" mpi_run 3 60 "$lock/holders/exclusion" --only adaptive \
 	--threads 1 ${short:+--budget 0.02}
 # Its servers are threads.
-tap_program "rpc, 4 ranks" mpi_run 4 120 "$lock/exclusion" --only rpc --threads 1 \
+tap_program "rpc, 4 ranks" mpi_run 4 120 "$lock/holders/exclusion" --only rpc --threads 1 \
 	${short:+--budget 0.04}
-tap_program "rpc, errors" mpi_run 3 60 "$lock/errors" --only rpc --threads 1
-tap_program "errors, 3 ranks" mpi_run 3 120 "$lock/errors"
-tap_program "events, 4 ranks" mpi_run 4 60 "$lock/events"
-tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/threads" ${short:+--budget 0.04}
+tap_program "rpc, errors" mpi_run 3 60 "$lock/calls/errors" --only rpc --threads 1
+tap_program "errors, 3 ranks" mpi_run 3 120 "$lock/calls/errors"
+tap_program "events, 4 ranks" mpi_run 4 60 "$lock/holders/events"
+tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/holders/threads" ${short:+--budget 0.04}
 # Without the watchdog, as programs run by default, acquires and releases take the shortest way.
-tap_program "leases, 3 ranks" mpi_run 3 120 env PAWL_WATCHDOG=0 "$lock/leases" \
+tap_program "leases, 3 ranks" mpi_run 3 120 env PAWL_WATCHDOG=0 "$lock/deaths/leases" \
 	${short:+--budget 0.04}
-tap_program "abandoned, 2 ranks" mpi_run 2 60 "$lock/abandon" --set max_held=1
-tap_program "shrunk, 3 ranks" mpi_run 3 60 "$lock/shrunk"
-tap_program "timed acquires, 4 ranks" mpi_run 4 120 "$lock/timed" ${short:+--budget 0.04}
-tap_program "optimistic reads, 4 ranks" mpi_run 4 120 "$lock/reads" ${short:+--budget 0.04}
-tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/waiting"
-[ -z "$long" ] || tap_program "waiting, 4 ranks" mpi_run 4 120 "$lock/waiting"
-tap_program "no threads, 2 ranks" mpi_run 2 60 "$lock/progress"
-tap_program "progress, 2 ranks" mpi_run 2 60 "$lock/progress" --threads 1
+tap_program "abandoned, 2 ranks" mpi_run 2 60 "$lock/deaths/abandon" --set max_held=1
+tap_program "shrunk, 3 ranks" mpi_run 3 60 "$lock/deaths/shrunk"
+tap_program "timed acquires, 4 ranks" mpi_run 4 120 "$lock/holders/timed" ${short:+--budget 0.04}
+tap_program "optimistic reads, 4 ranks" mpi_run 4 120 "$lock/holders/reads" ${short:+--budget 0.04}
+tap_program "waiting, 2 ranks" mpi_run 2 120 "$lock/calls/waiting"
+[ -z "$long" ] || tap_program "waiting, 4 ranks" mpi_run 4 120 "$lock/calls/waiting"
+tap_program "no threads, 2 ranks" mpi_run 2 60 "$lock/calls/progress"
+tap_program "progress, 2 ranks" mpi_run 2 60 "$lock/calls/progress" --threads 1
 
 finish

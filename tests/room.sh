@@ -34,7 +34,7 @@ expect_result()
 
 run()
 {
-	mpi_run 2 60 "$builddir/tests/lock/room" "$@" >room.out 2>&1
+	mpi_run 2 60 "$builddir/tests/lock/table/room" "$@" >room.out 2>&1
 }
 
 check "five tables end well" run d-mcs 0x1000000 0x800000000 0x7fffffffff h0x1000000 0x400000!
@@ -54,7 +54,7 @@ check "512 kB more do" expect_result 0x10000 0
 watched()
 {
 	touch "/dev/shm/pawl-$(id -u)" &&
-		PAWL_WATCHDOG=5 mpi_run 2 60 "$builddir/tests/lock/room" d-mcs 0x1000! >room.out 2>&1 &&
+		PAWL_WATCHDOG=5 mpi_run 2 60 "$builddir/tests/lock/table/room" d-mcs 0x1000! >room.out 2>&1 &&
 		expect_result 0x1000! 0
 }
 check "a watchdog without its folder" watched
@@ -84,7 +84,7 @@ apart()
 {
 	OMPI_MCA_btl=^vader,sm mpi_run 2 30 unshare -m sh -c \
 		'mount -t tmpfs tmpfs /dev/shm && exec "$@"' sh \
-		"$builddir/tests/lock/room" d-mcs 0x1000 >room.out 2>&1
+		"$builddir/tests/lock/table/room" d-mcs 0x1000 >room.out 2>&1
 	expect_result 0x1000 $window "host $host do not share /dev/shm"
 }
 [ "$TEST_MPI" != openmpi ] || check "ranks that do not share /dev/shm" apart

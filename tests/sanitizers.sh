@@ -12,9 +12,9 @@
 long=${TEST_LONG-}
 [ -n "$long" ] && short= seeds=3000 || short=yes seeds=100
 unit=$(sed -n '/^UNIT_TESTS = /,/[^\\]$/p' "$srcdir/tests/Makefile.inc" | grep -oE 'tests/unit/[a-z_0-9]+')
-locks="tests/lock/exclusion tests/lock/ranges tests/lock/errors"
-[ -z "$long" ] || locks="$locks tests/lock/leases tests/lock/lifecycle tests/lock/operations
-	tests/lock/threads tests/lock/waiting"
+locks="tests/lock/holders/exclusion tests/lock/holders/ranges tests/lock/calls/errors"
+[ -z "$long" ] || locks="$locks tests/lock/deaths/leases tests/lock/table/lifecycle tests/lock/calls/operations
+	tests/lock/holders/threads tests/lock/calls/waiting"
 sim=
 [ ! -x "$builddir/tests/sim/adversary" ] || sim=tests/sim/adversary
 
@@ -103,9 +103,9 @@ made=$builddir/sanitize/thread
 # The hooks of madvise() of UCX and Open MPI take a lock in threads that ThreadSanitizer has already
 # ended.
 export UCX_MEM_MMAP_HOOK_MODE=none UCX_MEM_EVENTS=n OMPI_MCA_opal_common_ucx_opal_mem_hooks=0
-check "builds with thread" build thread tests/lock/threads tests/unit/slots
+check "builds with thread" build thread tests/lock/holders/threads tests/unit/slots
 check "thread: unit/slots" clean "$made/tests/unit/slots"
 check "thread: lock/threads, 1 rank" \
-	clean mpi_run 1 300 "$made/tests/lock/threads" --except rdma-mcs,rpc,drtm
+	clean mpi_run 1 300 "$made/tests/lock/holders/threads" --except rdma-mcs,rpc,drtm
 
 finish

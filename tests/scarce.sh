@@ -8,7 +8,7 @@
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-program=$builddir/tests/lock/scarce
+program=$builddir/tests/lock/table/scarce
 trap 'rm -f scarce.tmp scarce.$$.*' EXIT
 
 # A step that hangs is ended by the program.
@@ -19,7 +19,7 @@ if grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
 	tap_program "2 nodes, UCX" mpi_run 2 300 "$program" --only d-mcs \
 		--set topology=node:2 --set transport=ucx
 fi
-tap_program "operations" mpi_run 2 300 "$builddir/tests/lock/mpi_errors"
+tap_program "operations" mpi_run 2 300 "$builddir/tests/lock/calls/mpi_errors"
 
 # counts LINES KIND COMMAND...: the ranks count under a lock of the kind, or under MPI_Win_lock; so
 # many lines say that the host is taken as one node.
@@ -28,7 +28,7 @@ counts()
 	lines=$1 kind=$2 layer=
 	shift 2
 	[ "$kind" != window ] || layer=LD_PRELOAD=$builddir/.libs/libpawl-mpi.so
-	mpi_run 2 60 "$@" env $layer "$builddir/tests/lock/environment" "$kind" 2>scarce.$$.err
+	mpi_run 2 60 "$@" env $layer "$builddir/tests/lock/table/environment" "$kind" 2>scarce.$$.err
 	status=$?
 	cat scarce.$$.err
 	[ $status = 0 ] && [ "$(grep -a -c 'pawl: topology: .* one node' scarce.$$.err)" = "$lines" ]

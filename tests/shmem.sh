@@ -48,7 +48,7 @@ check "PAWL_STATS=1 prints what was done" says 'OpenSHMEM locks' \
 check "PAWL_STATS=1 has the program's lines" \
 	has_sites "$sources/shmem_locks.c" 'shmem_[a-z]*_lock(\|shmem_free(' under 2 60 PAWL_STATS=1 "$work/locks"
 check "a program without OpenSHMEM is told" says "no call of OpenSHMEM reached it" \
-	under 2 60 "$builddir/tests/dropin/exclusive" --budget 0.05
+	under 2 60 "$builddir/tests/dropin/locks/exclusive" --budget 0.05
 
 check "link it before OpenSHMEM" compile linked -L"$builddir/.libs" -lpawl-shmem -lpawl
 tap_program "linked before OpenSHMEM, locks" mpi_run 2 60 env $found "$work/linked"

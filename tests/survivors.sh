@@ -7,7 +7,7 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 [ "$TEST_MPI" = mpich ] || skip_all "$TEST_MPI ends a job one of whose ranks was killed"
-program=$builddir/tests/lock/survivors
+program=$builddir/tests/lock/deaths/survivors
 seeds=2
 [ -z "$TEST_LONG" ] || seeds=17
 

@@ -16,7 +16,7 @@ case_of()
 	ranks=$1
 	topology=$2
 	shift 2
-	tap_program "$topology, $ranks ranks${*:+, $*}" mpi_run "$ranks" 300 "$lock/exclusion" \
+	tap_program "$topology, $ranks ranks${*:+, $*}" mpi_run "$ranks" 300 "$lock/holders/exclusion" \
 		--except mpi-win-lock --set "topology=$topology" $budget "$@"
 }
 
@@ -54,17 +54,17 @@ case_of 3 "node:2 core:2" --only adaptive
 case_of 5 "rack:2 node:2 core:2" --only rma-mcs --set t_l=1
 case_of 7 "node:2 package:2 core:2" --only mgl --set t_l=1
 
-tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/threads" \
+tap_program "threads on node:2 core:2" mpi_run 4 120 "$lock/holders/threads" \
 	--set "topology=node:2 core:2"
-tap_program "cohorts on node:2 core:2" mpi_run 4 120 "$lock/cohorts" \
+tap_program "cohorts on node:2 core:2" mpi_run 4 120 "$lock/holders/cohorts" \
 	--set "topology=node:2 core:2"
-tap_program "timed acquires on node:2 core:2" mpi_run 4 120 "$lock/timed" \
+tap_program "timed acquires on node:2 core:2" mpi_run 4 120 "$lock/holders/timed" \
 	--set "topology=node:2 core:2"
-tap_program "leases on node:2 core:2" mpi_run 4 120 "$lock/leases" --set "topology=node:2 core:2"
-tap_program "abandoned on node:2 core:2" mpi_run 4 60 "$lock/abandon" --set max_held=1 \
+tap_program "leases on node:2 core:2" mpi_run 4 120 "$lock/deaths/leases" --set "topology=node:2 core:2"
+tap_program "abandoned on node:2 core:2" mpi_run 4 60 "$lock/deaths/abandon" --set max_held=1 \
 	--set "topology=node:2 core:2"
-tap_program "homes on node:2 core:2" mpi_run 4 60 "$lock/homes" --set "topology=node:2 core:2"
-tap_program "operations on node:2 core:2" mpi_run 4 120 "$lock/operations" \
+tap_program "homes on node:2 core:2" mpi_run 4 60 "$lock/table/homes" --set "topology=node:2 core:2"
+tap_program "operations on node:2 core:2" mpi_run 4 120 "$lock/calls/operations" \
 	--set "topology=node:2 core:2"
 
 finish

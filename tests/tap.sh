@@ -95,7 +95,7 @@ complains()
 	[ $complains_status = 2 ] && printf '%s\n' "$complains_said" | grep -q -e "$complains_words"
 }
 
-# told WORDS COMMAND...: tests/lock/no_table, which the command starts, says with these words (an
+# told WORDS COMMAND...: tests/lock/table/no_table, which the command starts, says with these words (an
 # extended regular expression) why there is no table, and UCX is given nothing that it refuses.
 told()
 {

@@ -65,7 +65,7 @@ check "all ranks, the times of the holds, and hand-overs from the past" has_even
 # All ranks refuse a file that cannot be written: for lack of a folder, and of room.
 has_no_file()
 {
-	! PAWL_TRACE=$1 mpi_run 2 60 "$builddir/tests/lock/environment" >"$tmp/said" 2>&1 || return 1
+	! PAWL_TRACE=$1 mpi_run 2 60 "$builddir/tests/lock/table/environment" >"$tmp/said" 2>&1 || return 1
 	cat "$tmp/said"
 	grep -q "rank 0: PAWL_TRACE: $1 cannot be written" "$tmp/said" &&
 		grep -q 'rank 1: PAWL_TRACE: rank 0 cannot write the file' "$tmp/said"
@@ -242,7 +242,7 @@ check "two jobs at a time write files of their own" at_once shared.json.gz
 is_kept()
 {
 	echo precious >"$tmp/$1"
-	PAWL_TRACE=$tmp/$1 mpi_run 2 60 "$builddir/tests/lock/environment" >"$tmp/said" 2>&1
+	PAWL_TRACE=$tmp/$1 mpi_run 2 60 "$builddir/tests/lock/table/environment" >"$tmp/said" 2>&1
 	[ $? != 0 ] && cat "$tmp/said" && grep -q "$1 exists, and is no time line" "$tmp/said" &&
 		[ "$(cat "$tmp/$1")" = precious ]
 }

@@ -15,13 +15,13 @@ trap 'rm -rf "$tmp"' EXIT
 
 for nodes in "node:1 core:2" "node:2 core:1"; do
 	tap_program "by the MPI, $nodes" mpi_run 2 60 env TEST_WORDS=mpi "PAWL_TOPOLOGY=$nodes" \
-		"$lock/ucx_words"
+		"$lock/transport/ucx_words"
 done
 
 # In a build without UCX the message says so, and what the option accepts.
 refused()
 {
-	! mpi_run 1 60 "$lock/operations" --set transport=ucx >"$tmp/said" 2>&1 &&
+	! mpi_run 1 60 "$lock/calls/operations" --set transport=ucx >"$tmp/said" 2>&1 &&
 		grep 'option transport: .*accepted: auto, mpi' "$tmp/said"
 }
 if ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
@@ -33,35 +33,35 @@ two_nodes="topology=node:2 core:2"
 kinds="d-mcs rdma-mcs adaptive mgl farlock"
 [ -z "$TEST_LONG" ] || kinds="$kinds rma-mcs rma-rw shiftlock alock dslr drtm cas-backoff rdma-spin"
 for kind in $kinds; do
-	tap_program "2 nodes x 2" mpi_run 4 60 "$lock/exclusion" --set transport=ucx \
+	tap_program "2 nodes x 2" mpi_run 4 60 "$lock/holders/exclusion" --set transport=ucx \
 		--only $kind --budget 0.02 --set "$two_nodes"
 done
 for kind in adaptive mgl; do
-	tap_program "nodes of 2 and 1" mpi_run 3 60 "$lock/exclusion" --set transport=ucx \
+	tap_program "nodes of 2 and 1" mpi_run 3 60 "$lock/holders/exclusion" --set transport=ucx \
 		--only $kind --budget 0.02 --set "$two_nodes"
 done
-tap_program "2 nodes x 2, MPI_THREAD_MULTIPLE" mpi_run 4 60 "$lock/exclusion" --only d-mcs \
+tap_program "2 nodes x 2, MPI_THREAD_MULTIPLE" mpi_run 4 60 "$lock/holders/exclusion" --only d-mcs \
 	--threads 1 --set transport=ucx --budget 0.02 --set "$two_nodes"
 
 for atomics in all few; do
 	[ "${TEST_SECOND-}" = 1 ] || tap_program "operations, $atomics atomics" mpi_run 4 120 \
-		env TEST_ATOMICS=$atomics "$lock/operations" --set transport=ucx --set "$two_nodes"
+		env TEST_ATOMICS=$atomics "$lock/calls/operations" --set transport=ucx --set "$two_nodes"
 done
 
 # Releases that do not wait, and waiters that leave.
 for kind in d-mcs alock; do
-	tap_program "deadlines, 2 nodes x 2" mpi_run 4 60 "$lock/timed" --set transport=ucx \
+	tap_program "deadlines, 2 nodes x 2" mpi_run 4 60 "$lock/holders/timed" --set transport=ucx \
 		--only $kind --set "$two_nodes"
 done
 
 # Words alone: by messages, and by UCX's own operations.
 PAWL_TOPOLOGY="node:2 core:1"
 export PAWL_TOPOLOGY
-tap_program "by messages" mpi_run 2 60 "$lock/ucx_words"
-tap_program "by additions and compare-and-swaps" mpi_run 2 60 env TEST_WORDS=few "$lock/ucx_words"
+tap_program "by messages" mpi_run 2 60 "$lock/transport/ucx_words"
+tap_program "by additions and compare-and-swaps" mpi_run 2 60 env TEST_WORDS=few "$lock/transport/ucx_words"
 # On one host without devices the newer protocols of UCX 1.18 have no atomics; its older ones do.
 tap_program "by UCX's operations" mpi_run 2 60 env UCX_ATOMIC_MODE=guess UCX_PROTO_ENABLE=n \
-	"$lock/ucx_words"
+	"$lock/transport/ucx_words"
 
 info()
 {
@@ -70,18 +70,18 @@ info()
 check "pawl-info measures words over UCX" info
 
 # Messages keep the order of operations.
-tap_program "ordered operations" mpi_run 2 60 "$lock/ranges" ordered-operations --set transport=ucx
+tap_program "ordered operations" mpi_run 2 60 "$lock/holders/ranges" ordered-operations --set transport=ucx
 
 # What UCX needs is missing on one rank; UCX says so, too.
 # At full length each call fails once, with a table each time.
 most=${TEST_LONG:+900}
 tap_program "faults" mpi_run 4 ${most:-150} env PAWL_TRANSPORT=ucx "PAWL_TOPOLOGY=node:4 core:1" \
-	UCX_LOG_LEVEL=fatal "$lock/ucx_faults"
+	UCX_LOG_LEVEL=fatal "$lock/transport/ucx_faults"
 
 # Why a table cannot be created, with these variables of UCX.
 with()
 {
-	PAWL_TRANSPORT=ucx mpi_run 2 60 "$lock/no_table" "$@"
+	PAWL_TRANSPORT=ucx mpi_run 2 60 "$lock/table/no_table" "$@"
 }
 check "a device that is not there is named" told 'UCX_NET_DEVICES=mlx5_0:1' \
 	with UCX_NET_DEVICES=mlx5_0:1
@@ -90,7 +90,7 @@ check "transports that cannot connect are named" told 'UCX_TLS=self' with UCX_TL
 # The heap, descriptors and threads.
 for kind in $kinds; do
 	[ -z "$TEST_LONG" ] && [ $kind != d-mcs ] ||
-		tap_program "one table after the other" mpi_run 2 100 "$lock/ucx_growth" --limit 90 \
+		tap_program "one table after the other" mpi_run 2 100 "$lock/transport/ucx_growth" --limit 90 \
 			--only $kind
 done
 
@@ -98,8 +98,8 @@ done
 outsider()
 {
 	rm -f "$tmp"/job*
-	timeout 150 "$lock/ucx_outsider" "$tmp/job" "$1" "$2" >"$tmp/said" 2>&1 &
-	TEST_OUTSIDER=$tmp/job TEST_DELAY=$3 mpi_run 2 150 "$lock/ucx_victim" >"$tmp/err" 2>&1
+	timeout 150 "$lock/transport/ucx_outsider" "$tmp/job" "$1" "$2" >"$tmp/said" 2>&1 &
+	TEST_OUTSIDER=$tmp/job TEST_DELAY=$3 mpi_run 2 150 "$lock/transport/ucx_victim" >"$tmp/err" 2>&1
 	rc=$?
 	wait $!
 	cat "$tmp/said" "$tmp/err" | head -n 40
@@ -122,7 +122,7 @@ death()
 {
 	rm -f "$tmp/verdict"
 	mpi_run 4 60 sh -c "$survive" "$tmp/verdict" \
-		"$lock/peer_death" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
+		"$lock/deaths/peer_death" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
 	grep '^ok' "$tmp/verdict" || { cat "$tmp/verdict" "$tmp/err"; return 1; }
 }
 
@@ -180,7 +180,7 @@ decoy='PATH=$PATH:/usr/sbin:/sbin
 	ip route replace 10.99.0.$other/32 dev eth0 src 10.77.0.$own || exit 1
 	exec "$@"'
 tap_program "2 hosts" cluster -n 2 --env PAWL_TRANSPORT=ucx --env TEST_INTERFACE=eth0 -- \
-	sh -c "$decoy" sh "$lock/ucx"
+	sh -c "$decoy" sh "$lock/transport/ucx"
 
 # Connections of UCX come from addresses and ports that are on no host (SNAT). Open MPI's own ones,
 # which it would refuse, have other ports.
@@ -196,7 +196,7 @@ if PATH=$PATH:/usr/sbin:/sbin command -v nft >/dev/null; then
 	tap_program "2 hosts, translated addresses" env OMPI_MCA_btl_tcp_port_min_v4=20000 \
 		OMPI_MCA_btl_tcp_port_range_v4=1000 "$srcdir/tests/netcluster" run --hosts 2 \
 		--mpi "$TEST_MPI" --timeout 60 -n 2 --env PAWL_TRANSPORT=ucx -- \
-		sh -c "$translated" sh "$lock/exclusion" --only d-mcs --budget 0.02
+		sh -c "$translated" sh "$lock/holders/exclusion" --only d-mcs --budget 0.02
 else
 	skip "2 hosts, translated addresses" "no nft"
 fi
@@ -206,7 +206,7 @@ host_death()
 {
 	rm -f "$tmp"/verdict*
 	cluster -n 4 --env OMPI_MCA_mpi_ft_enable=1 -- sh -c "$survive" "$tmp/verdict" \
-		"$lock/host_death" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
+		"$lock/deaths/host_death" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
 	grep '^ok' "$tmp/verdict" || { cat "$tmp/verdict" "$tmp/err"; return 1; }
 }
 hosts="shiftlock,host citron,host"
@@ -220,7 +220,7 @@ told()
 	rm -f "$tmp"/verdict*
 	"$srcdir/tests/netcluster" run --hosts $2 --mpi "$TEST_MPI" --timeout 120 -n $1 \
 		--env OMPI_MCA_mpi_ft_enable=1 -- sh -c "$survive" "$tmp/verdict" \
-		"$lock/told" "$tmp/verdict" >"$tmp/err" 2>&1
+		"$lock/deaths/told" "$tmp/verdict" >"$tmp/err" 2>&1
 	cat "$tmp/verdict" || { cat "$tmp/err"; return 1; }
 	! grep -q '^not ok' "$tmp/verdict"
 }
@@ -230,6 +230,6 @@ if [ "$TEST_MPI" = openmpi ]; then
 	[ -z "$TEST_LONG" ] || timed check "8 hosts x 8 are told of a death" told 64 8
 fi
 [ -z "$TEST_LONG" ] || tap_program "2 hosts x 2" cluster -n 4 --timeout 300 \
-	--env PAWL_TRANSPORT=ucx -- "$lock/exclusion" --except mpi-win-lock --budget 0.02
+	--env PAWL_TRANSPORT=ucx -- "$lock/holders/exclusion" --except mpi-win-lock --budget 0.02
 
 finish

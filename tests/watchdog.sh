@@ -19,7 +19,7 @@ called=", called by [^(]*\(watchdog.c:[0-9]*\|watchdog+0x[0-9a-f]*\)"
 # After 0.25 s, 0.5 s and 1 s; on a busy machine one of these may be missing.
 reports()
 {
-	mpi_run 3 60 "$builddir/tests/lock/watchdog" "$1" 2>"$tmp/err" || return 1
+	mpi_run 3 60 "$builddir/tests/lock/observe/watchdog" "$1" 2>"$tmp/err" || return 1
 	grep '^pawl: ' "$tmp/err"
 	n=$(grep -c "^$report ($1, 9 locks) for [a-z ]*$called$held" "$tmp/err")
 	[ "$n" -ge 2 ] && [ "$n" -le 4 ] && [ "$n" = "$(grep -c '^pawl: ' "$tmp/err")" ]
@@ -53,7 +53,7 @@ here()
 {
 	here_ranks=$1
 	shift
-	mpi_run "$here_ranks" 30 "$builddir/tests/lock/deadlock" "$@" >"$tmp/err" 2>&1 || true
+	mpi_run "$here_ranks" 30 "$builddir/tests/lock/observe/deadlock" "$@" >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
 two_hosts()
@@ -62,14 +62,14 @@ two_hosts()
 	shift
 	"$srcdir/tests/netcluster" run -n "$two_ranks" --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
 		--env "TEST_END=$TEST_END" -- \
-		"$builddir/tests/lock/deadlock" "$@" >"$tmp/err" 2>&1 || true
+		"$builddir/tests/lock/observe/deadlock" "$@" >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
 # The same of the targets of a window.
 layer=$builddir/.libs/libpawl-mpi.so
 here_window()
 {
-	mpi_run "$1" 30 env PAWL_WATCHDOG=0.5 "LD_PRELOAD=$layer" "$builddir/tests/lock/deadlock" \
+	mpi_run "$1" 30 env PAWL_WATCHDOG=0.5 "LD_PRELOAD=$layer" "$builddir/tests/lock/observe/deadlock" \
 		any "$2" >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
@@ -77,7 +77,7 @@ two_hosts_window()
 {
 	"$srcdir/tests/netcluster" run -n "$1" --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
 		--env PAWL_WATCHDOG=0.5 --env "LD_PRELOAD=$layer" --env "TEST_END=$TEST_END" -- \
-		"$builddir/tests/lock/deadlock" any window >"$tmp/err" 2>&1 || true
+		"$builddir/tests/lock/observe/deadlock" any window >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
 # A number of waits in the cycle, found when the wait has taken 0.5 to 1.0 s.
@@ -115,7 +115,7 @@ check "a long wait of ranks with a shared lock" finds_none here 3 rma-rw shared
 # A collective call that some ranks have not made yet: ranks 1 and 2 say so, once for each call.
 waits_for_rank_0()
 {
-	mpi_run 3 30 "$builddir/tests/lock/deadlock" d-mcs late 2>"$tmp/err" || return
+	mpi_run 3 30 "$builddir/tests/lock/observe/deadlock" d-mcs late 2>"$tmp/err" || return
 	sort "$tmp/err"
 	for call in create free; do
 		for rank in 1 2; do
@@ -130,18 +130,18 @@ timed check "a collective call that one rank makes late" waits_for_rank_0
 # pawl-stuck, while the job hangs. The job's processes are those that this shell has started.
 plain()
 {
-	mpi_run 2 30 "$builddir/tests/lock/deadlock" d-mcs "$1" 6
+	mpi_run 2 30 "$builddir/tests/lock/observe/deadlock" d-mcs "$1" 6
 }
 # Launchers end the whole job when one of its processes dies, so each rank has a shell as parent.
 with_shell()
 {
 	mpi_run 2 30 env OMPI_MCA_orte_enable_recovery=1 PRTE_MCA_prte_enable_recovery=1 \
 		sh -c '"$@"; timeout 5 sh -c "while [ ! -e \"\$TEST_END\" ]; do sleep 0.1; done"' \
-		sh "$builddir/tests/lock/deadlock" d-mcs "$1" 6
+		sh "$builddir/tests/lock/observe/deadlock" d-mcs "$1" 6
 }
 with_threads()
 {
-	mpi_run 2 30 env PAWL_WATCHDOG=0.5 "LD_PRELOAD=$layer" "$builddir/tests/lock/deadlock" any \
+	mpi_run 2 30 env PAWL_WATCHDOG=0.5 "LD_PRELOAD=$layer" "$builddir/tests/lock/observe/deadlock" any \
 		"$1" 6
 }
 under_test=plain
@@ -158,7 +158,7 @@ look()
 company()
 {
 	mpi_run 1 30 unshare --pid --fork --mount-proc \
-		env PAWL_WATCHDOG=60 "$builddir/tests/lock/environment" >"$tmp/company" 2>&1
+		env PAWL_WATCHDOG=60 "$builddir/tests/lock/table/environment" >"$tmp/company" 2>&1
 	echo $? >>"$tmp/company"
 }
 # The job ends after that, when it has said $later, if that is not empty.

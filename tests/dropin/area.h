@@ -12,7 +12,7 @@
 #ifndef TESTS_DROPIN_AREA_H
 #define TESTS_DROPIN_AREA_H
 
-#include "../lock/tap.h"
+#include "tests/tap.h"
 
 enum area_flavour { AREA_CREATE, AREA_ALLOCATE, AREA_SHARED, AREA_DYNAMIC, AREA_FLAVOURS };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See payload.h. */
-#include "payload.h"
+#include "tests/lock/payload.h"
 
 #include <string.h>
 
-#include "tap.h"
+#include "tests/tap.h"
 
 /* COUNT grows by one with each change; INVERSE and TRIPLE are computed from it; INSIDE is not
  * 0 while a writer holds the lock. */

@@ -4,7 +4,7 @@
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
-no_table=$builddir/tests/lock/no_table
+no_table=$builddir/tests/lock/table/no_table
 
 # The MPI has another network, so that it starts, and the locks have what is set here. An IPv4
 # address of the own host would lead to interface lo, so they have the link-local one.

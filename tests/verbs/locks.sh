@@ -4,17 +4,17 @@
 
 . "$srcdir/tests/verbs/device.sh"
 
-tap_program "words" on_nodes 2 1 "$lock/ucx_words" --limit 200
-tap_program "the home is stopped" on_nodes 2 1 "$lock/stopped" --limit 200
+tap_program "words" on_nodes 2 1 "$lock/transport/ucx_words" --limit 200
+tap_program "the home is stopped" on_nodes 2 1 "$lock/deaths/stopped" --limit 200
 for kind in d-mcs alock adaptive; do
-	tap_program "2 nodes x 2" on_nodes 2 2 "$lock/exclusion" --only $kind --budget 0.02 \
+	tap_program "2 nodes x 2" on_nodes 2 2 "$lock/holders/exclusion" --only $kind --budget 0.02 \
 		--limit 200
 done
-tap_program "4 nodes" on_nodes 4 1 "$lock/exclusion" --only d-mcs --budget 0.02 --limit 200
-tap_program "2 nodes x 2" on_nodes 2 2 "$lock/exclusion" --budget 0.02 --limit 200 \
+tap_program "4 nodes" on_nodes 4 1 "$lock/holders/exclusion" --only d-mcs --budget 0.02 --limit 200
+tap_program "2 nodes x 2" on_nodes 2 2 "$lock/holders/exclusion" --budget 0.02 --limit 200 \
 	--except mpi-win-lock,d-mcs,alock,adaptive
-tap_program "2 nodes x 2" on_nodes 2 2 "$lock/operations" --limit 200
-tap_program "d-mcs" on_nodes 2 1 "$lock/naps" --limit 200
+tap_program "2 nodes x 2" on_nodes 2 2 "$lock/calls/operations" --limit 200
+tap_program "d-mcs" on_nodes 2 1 "$lock/calls/naps" --limit 200
 check "all of these by the device's atomics, reads and writes, none by a send" one_sided 10000
 
 info()
@@ -31,7 +31,7 @@ death()
 {
 	rm -f /tmp/verdict
 	OMPI_MCA_orte_enable_recovery=1 mpi_run 4 100 sh -c "$survive" /tmp/verdict \
-		"$lock/peer_death" "$1" "$2" /tmp/verdict >/tmp/said 2>&1
+		"$lock/deaths/peer_death" "$1" "$2" /tmp/verdict >/tmp/said 2>&1
 	grep '^ok' /tmp/verdict || { cat /tmp/verdict /tmp/said; return 1; }
 }
 PAWL_TOPOLOGY="node:2 core:1"

@@ -24,10 +24,10 @@ on_hosts()
 	)
 }
 
-tap_program "words" on_hosts 1 "$lock/ucx_words" --limit 200
-tap_program "the home is stopped" on_hosts 1 "$lock/stopped" --limit 200
+tap_program "words" on_hosts 1 "$lock/transport/ucx_words" --limit 200
+tap_program "the home is stopped" on_hosts 1 "$lock/deaths/stopped" --limit 200
 for kind in d-mcs rma-rw; do
-	tap_program "2 hosts x 2" on_hosts 2 "$lock/exclusion" --only $kind --budget 0.02 --limit 200
+	tap_program "2 hosts x 2" on_hosts 2 "$lock/holders/exclusion" --only $kind --budget 0.02 --limit 200
 done
 
 finish

@@ -114,7 +114,7 @@ NOTES = (
 
 def asleep(build: Build, args, progress: Progress) -> bool:
     said = ""
-    program = build.program("tests/lock/ucx", "make tests/lock/ucx")
+    program = build.program("tests/lock/transport/ucx", "make tests/lock/transport/ucx")
     for i in range(args.repetitions):
         progress.step(f"asleep, round {i + 1}")
         said += job(build, 2, 2, [program], env={"PAWL_TRANSPORT": "ucx"}).text
