@@ -341,13 +341,6 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 
 /* --------------------------------------------------------------- the simulator */
 
-/* The tickets drawn before. (The end of an era, which takes a death, voids the order.) */
-static uint64_t overtakes(const struct lock_setup *s, int mode)
-{
-	(void)mode;
-	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
-}
-
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
@@ -383,7 +376,8 @@ static const struct option_spec options_printed[] = {
 };
 
 static const struct lock_recovery_calls recovery = {.abandon = abandon, .unchecked_release = true};
-static const struct lock_check_calls check = {.overtakes = overtakes, .idle = idle, .age = age};
+/* Others overtake by earlier tickets. (The end of an era, which takes a death, voids the order.) */
+static const struct lock_check_calls check = {.overtakes = lock_others, .idle = idle, .age = age};
 
 #define CALLS                                                                                   \
 	.layout = layout, .describe = describe, .acquire = acquire, .try_acquire = try_acquire, \

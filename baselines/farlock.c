@@ -700,10 +700,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
  * before that, each other client has drawn one at most. */
 static uint64_t overtakes(const struct lock_setup *s, int mode)
 {
-	uint64_t others = (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
-
-	(void)mode;
-	return others + cohorts_most_ahead(s);
+	return lock_others(s, mode) + cohorts_most_ahead(s);
 }
 
 static int64_t *words_at(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)

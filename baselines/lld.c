@@ -98,7 +98,7 @@ enum stop { STOP_PLACE, STOP_OVERLAP, STOP_CHANGED };
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
+	uint64_t clients = lock_all_slots(s);
 	struct constants *k;
 
 	if (!lock_counts_slots(s, MOST_NODES, err, errlen))
@@ -399,7 +399,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct constants *k = s->state;
-	uint64_t nodes = (uint64_t)s->topo->nranks * (uint64_t)s->max_held, index;
+	uint64_t nodes = lock_all_slots(s), index;
 	int64_t aged = (int64_t)(CHANGES_MASK & ~(UINT64_C(1) << CHANGES_BIT));
 	int home;
 

@@ -150,12 +150,6 @@ static int release_counted(const struct lock_setup *s, struct lock_slot *slot)
 
 /* ------------------------------------------------------------- the simulator */
 
-static uint64_t overtakes(const struct lock_setup *s, int mode)
-{
-	(void)mode;
-	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
-}
-
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
@@ -194,5 +188,5 @@ const struct lock_protocol lock_mcs_counted = {
     .acquire = acquire_counted,
     .try_acquire = try_acquire,
     .release = release_counted,
-    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle},
+    .check = &(const struct lock_check_calls){.overtakes = lock_others, .idle = idle},
 };

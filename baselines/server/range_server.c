@@ -126,7 +126,7 @@ static void serve(void *state, const struct server_request *r, int rank)
 static int start(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen)
 {
 	struct constants *k = s->state;
-	uint64_t clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
+	uint64_t clients = lock_all_slots(s);
 	int rc = server_prepare(&k->server, s, mpi_comm, err, errlen);
 
 	if (rc != PAWL_SUCCESS || !k->server.mine)

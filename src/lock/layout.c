@@ -122,7 +122,7 @@ bool lock_counts_clients(const struct lock_setup *s, uint64_t most, char *err, s
 
 bool lock_counts_slots(const struct lock_setup *s, uint64_t most, char *err, size_t errlen)
 {
-	if ((uint64_t)s->topo->nranks * (uint64_t)s->max_held <= most)
+	if (lock_all_slots(s) <= most)
 		return true;
 	refuse_clients(s, most, "", err, errlen);
 	return false;

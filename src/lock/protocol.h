@@ -137,6 +137,13 @@ struct lock_check_calls {
 	void (*age)(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m);
 };
 
+/* overtakes() of a queue, or of tickets: each other client is ahead once at most. */
+static inline uint64_t lock_others(const struct lock_setup *s, int mode)
+{
+	(void)mode;
+	return lock_all_slots(s) - 1;
+}
+
 /* For contestants that call MPI (mpi_win_lock.c, server.c). */
 struct lock_mpi_calls {
 	/* Create objects over the MPI_Comm that mpi_comm points to. Collective. close also undoes

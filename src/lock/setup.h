@@ -63,6 +63,12 @@ struct lock_setup {
 	void *state;
 };
 
+/* The slots of all ranks: as many clients can be at one word. */
+RMA_INLINE uint64_t lock_all_slots(const struct lock_setup *s)
+{
+	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
+}
+
 /* A kind reads this as its structure of options. */
 RMA_INLINE const void *lock_options(const struct lock_setup *s)
 {

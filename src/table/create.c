@@ -285,7 +285,7 @@ static int choose_layout(pawl_table *t, const struct lock_protocol *p, const str
 	s->posts = p->settled && s->domain == RMA_NET &&
 		   transport_choose(o, t->job->one_host) != RMA_BY_MPI;
 	if (t->clients.threaded && !t->clients.by_process)
-		s->clients = (uint64_t)s->topo->nranks * (uint64_t)s->max_held;
+		s->clients = lock_all_slots(s);
 	if (home) {
 		rc = homes_create(t, home, arg);
 		if (rc != PAWL_SUCCESS)

@@ -50,10 +50,7 @@ uint64_t adaptive_overtakes(const struct lock_setup *s, int mode)
 {
 	const struct adaptive_constants *k = s->state;
 
-	(void)mode;
-	if (!k->keeps_order)
-		return UINT64_MAX;
-	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
+	return k->keeps_order ? lock_others(s, mode) : UINT64_MAX;
 }
 
 bool adaptive_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,

@@ -142,7 +142,7 @@ static int refuse(char *err, size_t errlen, const struct lock_setup *s)
 			 (long long)p->units_most, (long long)p->units);
 		return PAWL_ERR_OPTION;
 	}
-	if ((int64_t)s->topo->nranks * s->max_held >= MOST_CLIENTS) {
+	if ((int64_t)lock_all_slots(s) >= MOST_CLIENTS) {
 		snprintf(
 		    err, errlen,
 		    "option max_held: %d for each of %d ranks is too many for citron, which has"

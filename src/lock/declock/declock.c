@@ -189,7 +189,7 @@ RMA_INLINE struct declock_slot *own_of(struct lock_slot *slot)
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	uint64_t slots = (uint64_t)s->topo->nranks * (uint64_t)s->max_held, ring = 2;
+	uint64_t slots = lock_all_slots(s), ring = 2;
 	struct constants *k;
 
 	if (!lock_counts_slots(s, MOST_SLOTS, err, errlen))
@@ -936,13 +936,6 @@ static int read_validate(const struct lock_setup *s, struct lock_slot *slot)
 
 /* -------------------------------------------------------------- simulator */
 
-/* The clients ahead in the order of positions. */
-static uint64_t overtakes(const struct lock_setup *s, int mode)
-{
-	(void)mode;
-	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
-}
-
 static int64_t *header_at(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
 	const struct constants *k = s->state;
@@ -987,6 +980,6 @@ const struct lock_protocol lock_declock = {
     .timed = &(const struct lock_timed_calls){.resume = resume, .passed = passed},
     .change = &(const struct lock_change_calls){.upgrade = upgrade, .downgrade = downgrade},
     .read = &(const struct lock_read_calls){.begin = read_begin, .validate = read_validate},
-    .check = &(const struct lock_check_calls){.overtakes = overtakes, .idle = idle, .age = age},
+    .check = &(const struct lock_check_calls){.overtakes = lock_others, .idle = idle, .age = age},
     .first_at_home = true,
 };

@@ -196,13 +196,6 @@ void dmcs_describe(const struct lock_setup *s, char *text, size_t len)
 	snprintf(text, len, "%s", s->posts ? "releases do not wait" : "");
 }
 
-/* The clients ahead in the queue. */
-static uint64_t overtakes(const struct lock_setup *s, int mode)
-{
-	(void)mode;
-	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
-}
-
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
@@ -220,7 +213,7 @@ const struct lock_many_calls dmcs_many = {
     .post_release = post_release,
     .end_release = end_release,
 };
-const struct lock_check_calls dmcs_check = {.overtakes = overtakes, .idle = idle};
+const struct lock_check_calls dmcs_check = {.overtakes = lock_others, .idle = idle};
 
 const struct lock_protocol lock_dmcs = {
     .kind =

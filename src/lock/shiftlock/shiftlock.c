@@ -726,7 +726,7 @@ static uint64_t overtakes(const struct lock_setup *s, int mode)
 
 	if (mode == PAWL_SHARED)
 		return (uint64_t)k->turn;
-	return (uint64_t)s->topo->nranks * (uint64_t)s->max_held - 1;
+	return lock_others(s, mode);
 }
 
 /* The words of the living block; dead ones stay as their clients left them. */
