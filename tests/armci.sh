@@ -18,8 +18,8 @@ compile()
 	compile_name=$1
 	compile_source=$2
 	shift 2
-	$CC -g -std=c11 -D_GNU_SOURCE "$compile_source" -o "$work/$compile_name" "$@" $ARMCI_LIBS -lm 2>&1 &&
-		$CC -g -std=c11 -D_GNU_SOURCE "$compile_source" -o "$work/$compile_name-pawl" "$@" "$lib" \
+	$CC -g -std=c11 -D_GNU_SOURCE -I"$srcdir" "$compile_source" -o "$work/$compile_name" "$@" $ARMCI_LIBS -lm 2>&1 &&
+		$CC -g -std=c11 -D_GNU_SOURCE -I"$srcdir" "$compile_source" -o "$work/$compile_name-pawl" "$@" "$lib" \
 			-L"$builddir/.libs" -lpawl $ARMCI_LIBS -lm 2>&1
 }
 # layered RANKS SECONDS [VARIABLE=VALUE...] PROGRAM...

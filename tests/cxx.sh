@@ -10,7 +10,7 @@
 [ -n "$MPICXX" ] || skip_all "no C++ compiler for this MPI"
 
 # Without the MPIs' own C++ bindings, which are not clean.
-strict="-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -I$srcdir/include
+strict="-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -I$srcdir/include -I$srcdir
 	-Wall -Wextra -pedantic -Wconversion -Wshadow -Werror"
 
 # cxx COMPILER ARGUMENT...: the MPI's wrapper with another compiler.

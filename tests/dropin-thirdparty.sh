@@ -57,7 +57,7 @@ else
 	skip "coarrays" "no OpenCoarrays for this MPI (libcoarrays-$TEST_MPI-dev)"
 fi
 
-if $CC -std=c11 "$sources/languages/armci.c" "-larmci-$TEST_MPI" -o "$work/armci" >"$work/said" 2>&1; then
+if $CC -std=c11 -I"$srcdir" "$sources/languages/armci.c" "-larmci-$TEST_MPI" -o "$work/armci" >"$work/said" 2>&1; then
 	for ranks in 1 4; do
 		equal "ARMCI, $ranks ranks" $ranks "$work/armci"
 	done
@@ -78,7 +78,7 @@ sooner()
 			/ us a call / && FNR != NR { n++; late += native[$1] <= 10 * ($2 + 0) }
 			END { exit n != 4 || late }' "$work/native" "$work/layer"
 }
-if [ -n "$GA_LIBS" ] && $CC -std=c11 "$srcdir/tests/layers/ga_read_inc.c" $GA_LIBS $ARMCI_LIBS -lm \
+if [ -n "$GA_LIBS" ] && $CC -std=c11 -I"$srcdir" "$srcdir/tests/layers/ga_read_inc.c" $GA_LIBS $ARMCI_LIBS -lm \
 	-o "$work/read_inc" >"$work/said" 2>&1; then
 	tap_program "read_inc, with atomics" read_inc "$layer PAWL_ATOMICS=1" 0.02 layer
 	if [ -n "${TEST_LONG-}" ] && [ "$TEST_MPI" = mpich ]; then

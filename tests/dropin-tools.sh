@@ -89,7 +89,7 @@ fi
 
 # ------------------------------------------- functions of the MPI's library itself
 
-if said=$($CC -D_GNU_SOURCE -std=c11 "$sources/loading/direct.c" -o "$work/direct" -ldl 2>&1); then
+if said=$($CC -D_GNU_SOURCE -std=c11 -I"$srcdir" "$sources/loading/direct.c" -o "$work/direct" -ldl 2>&1); then
 	direct=$work/direct
 else
 	check "compile direct.c" sh -c 'echo "$1"; false' sh "$said"

@@ -109,7 +109,7 @@ cxx()
 	cxx_compiler=$(wrapper mpicxx)
 	[ -n "$cxx_compiler" ] && command -v "$cxx_compiler" >/dev/null ||
 		{ echo "no mpicxx that goes with $CC"; return 1; }
-	$cxx_compiler -std=c++11 -Wall "$sources/languages/cxx.cc" -o "$work/c++" 2>&1
+	$cxx_compiler -std=c++11 -Wall -I"$srcdir" "$sources/languages/cxx.cc" -o "$work/c++" 2>&1
 }
 
 compiled=
@@ -206,7 +206,7 @@ check "PAWL_STATS=1 with threads" statistics_of_threads
 linked()
 {
 	"$builddir/libtool" --silent --mode=link $CC -D_GNU_SOURCE -std=c11 -I"$srcdir" "$sources/locks/misuse.c" \
-		"$sources/area.c" "$srcdir/tests/tap.c" "$builddir/libpawl-mpi.la" \
+		"$sources/area.c" "$srcdir/tests/ranks.c" "$builddir/libpawl-mpi.la" \
 		-o "$work/misuse" -pthread
 }
 if check_linked=$(linked 2>&1); then

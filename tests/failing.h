@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #include "base/hash.h"
-#include "tap.h"
+#include "ranks.h"
 
 /* Calls of this thread that can fail, and how many succeed before one fails; -1: all do. */
 static _Thread_local int calls_made, left = -1;

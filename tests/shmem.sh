@@ -15,7 +15,7 @@ compile()
 {
 	compile_name=$1
 	shift
-	$CC -g -std=c11 -D_GNU_SOURCE "$sources/shmem_locks.c" -o "$work/$compile_name" "$@" $SHMEM_LIBS 2>&1
+	$CC -g -std=c11 -D_GNU_SOURCE -I"$srcdir" "$sources/shmem_locks.c" -o "$work/$compile_name" "$@" $SHMEM_LIBS 2>&1
 }
 check "locks compiles" compile locks
 tap_program "native, locks" mpi_run 2 60 "$work/locks"

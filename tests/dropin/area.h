@@ -12,7 +12,7 @@
 #ifndef TESTS_DROPIN_AREA_H
 #define TESTS_DROPIN_AREA_H
 
-#include "tests/tap.h"
+#include "tests/ranks.h"
 
 enum area_flavour { AREA_CREATE, AREA_ALLOCATE, AREA_SHARED, AREA_DYNAMIC, AREA_FLAVOURS };
 

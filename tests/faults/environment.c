@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/tap.h"
+#include "tests/ranks.h"
 #include "faults.h"
 
 __attribute__((constructor)) static void read_environment(void)

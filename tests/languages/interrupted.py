@@ -22,9 +22,8 @@ if FUNNELED and hasattr(mpi4py, "rc"):
 elif FUNNELED:
     os.environ["PAWL_THREADS"] = "single"
 
-import test_pawl as tap
 from mpi4py import MPI
-from test_pawl import comm, expect, rank
+from ranks import comm, end, expect, rank, result
 
 import pawl
 from pawl import sync
@@ -283,7 +282,7 @@ def instructions(kind):
     for name, use in own.items() if rank == 0 else ():
         at_every_instruction(name, use, events.all, (False,))
     events.free()
-    tap.result(f"{kind}: an exception at any instruction leaves nothing held or requested")
+    result(f"{kind}: an exception at any instruction leaves nothing held or requested")
 
 
 def raises(number, frame):
@@ -306,7 +305,7 @@ def end_soon(waits, late):
     """Rank 1 has seen waits go on for late seconds at most."""
     late = comm.bcast(late, root=1)
     expect(late < SOON, f"a wait goes on for {late:.3f} seconds after a signal")
-    tap.result(f"{waits} end soon after a signal" + " # timed" * (late >= SOON))
+    result(f"{waits} end soon after a signal" + " # timed" * (late >= SOON))
 
 
 def waits(kind, of_ranges="citron"):
@@ -326,7 +325,7 @@ def waits(kind, of_ranges="citron"):
             with table.lock(1), ranges.range(0, 10, 19):
                 pass
             comm.Barrier()
-    tap.result(f"{kind}, {of_ranges}: waits that a signal ends leave nothing behind")
+    result(f"{kind}, {of_ranges}: waits that a signal ends leave nothing behind")
     end_soon(f"{kind}: waits", late)
 
 
@@ -354,7 +353,7 @@ def waits_of_events(kind):
             pass
         comm.Barrier()
     events.free()
-    tap.result(f"{kind}: waits for events that a signal ends leave nothing behind")
+    result(f"{kind}: waits for events that a signal ends leave nothing behind")
     end_soon(f"{kind}: waits for events", late)
 
 
@@ -389,7 +388,7 @@ def storm(kind):
             pass
         comm.Barrier()
     events.free()
-    tap.result(f"{kind}: signals at any time leave nothing behind")
+    result(f"{kind}: signals at any time leave nothing behind")
 
 
 def keeps_its_place(what):
@@ -425,7 +424,7 @@ def keeps_its_place(what):
             expect(len(ticks) >= 4, f"the handler ran {len(ticks)} times during the wait")
         first = comm.bcast(times[0], root=1)
         expect(rank == 1 or first < times[0], "a later client was first")
-    tap.result(f"d-mcs, a {what}: a handler that returns leaves the wait in its place")
+    result(f"d-mcs, a {what}: a handler that returns leaves the wait in its place")
 
 
 def keyboard():
@@ -447,7 +446,7 @@ def keyboard():
         comm.Barrier()
         expect(table.acquire(0, timeout=20), "the lock is free")
         table.release(0)
-    tap.result("Ctrl-C during a wait")
+    result("Ctrl-C during a wait")
 
 
 def dropped():
@@ -463,7 +462,7 @@ def dropped():
         comm.Barrier()
         expect(table.acquire(rank, timeout=20), "the lock is free")
         table.release(rank)
-    tap.result("a request that is dropped is cancelled")
+    result("a request that is dropped is cancelled")
 
 
 def main():
@@ -484,12 +483,6 @@ def main():
     keyboard()
     dropped()
     return end()
-
-
-def end():
-    if rank == 0:
-        print(f"1..{tap.count}", flush=True)
-    return 1 if tap.failed else 0
 
 
 if __name__ == "__main__":

@@ -17,19 +17,12 @@ signal.alarm(170)  # the watchdog: mpirun names the signal
 
 from mpi4py import MPI  # noqa: E402
 
+import ranks  # noqa: E402
+from ranks import comm as world, expect, result  # noqa: E402
+
 from pawl import sync  # noqa: E402
 
-world = MPI.COMM_WORLD
-count = failed = 0
-good = True
 few = sys.argv[1:] == ["few"]
-
-
-def expect(condition, text):
-    global good
-    if not condition:
-        print(f"# rank {world.rank}: not so: {text}", flush=True)
-    good = good and bool(condition)
 
 
 def raises(error, call, *arguments):
@@ -39,16 +32,6 @@ def raises(error, call, *arguments):
         expect(type(e) is error and str(e), f"{e!r} has a sentence")
         return
     expect(False, f"{call} with {arguments} raises {error.__name__}")
-
-
-def result(name):
-    global good, count, failed
-    everywhere = world.allreduce(good, MPI.LAND)
-    count += 1
-    failed += not everywhere
-    if world.rank == 0:
-        print(f"{'' if everywhere else 'not '}ok {count} - {name}", flush=True)
-    good = True
 
 
 def counters(comm):
@@ -189,6 +172,7 @@ def measure():
         mutex.free()
 
 
+status = 0
 if sys.argv[1:] == ["time"]:
     measure()
 else:
@@ -196,10 +180,9 @@ else:
         if not few:
             which(MPI.COMM_SELF)
         which(world)
-    if world.rank == 0:
-        print(f"1..{count}", flush=True)
+    status = ranks.end()
 if few:  # MPICH over several hosts may hang in MPI_Finalize
     world.Barrier()
     time.sleep(0.2)
-    os._exit(failed > 0)
-sys.exit(failed > 0)
+    os._exit(status)
+sys.exit(status)

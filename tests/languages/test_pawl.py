@@ -21,31 +21,13 @@ signal.alarm(170)  # the watchdog: mpirun names the signal
 
 from mpi4py import MPI  # noqa: E402
 
+from ranks import comm, end, expect, rank, result  # noqa: E402
+
 import pawl  # noqa: E402
 from pawl import _library, _scope  # noqa: E402
 
 TURNS = 300
-comm = MPI.COMM_WORLD
-rank, ranks = comm.rank, comm.size
-good = True
-count = failed = 0
-
-
-def expect(condition, text):
-    global good
-    if not condition:
-        print(f"# rank {rank}: not so: {text}", flush=True)
-    good = good and bool(condition)
-
-
-def result(name):
-    global good, count, failed
-    everywhere = comm.allreduce(good, MPI.LAND)
-    count += 1
-    failed += not everywhere
-    if rank == 0:
-        print(f"{'' if everywhere else 'not '}ok {count} - {name}", flush=True)
-    good = True
+ranks = comm.size
 
 
 class Words:
@@ -523,9 +505,7 @@ def main():
     MPI.Finalize()
     del request
     late.free()
-    if rank == 0:
-        print(f"1..{count}", flush=True)
-    return 1 if failed else 0
+    return end()
 
 
 if __name__ == "__main__":

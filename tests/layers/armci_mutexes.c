@@ -13,18 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/tap.h"
+
 enum { SETS = 3 };
 
-static int rank, size, rounds, results, failures;
+static int rank, size, rounds;
 static bool broken;
 
 static void report(int good, const char *name)
 {
 	MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	results++;
-	failures += !good;
-	if (rank == 0)
-		printf("%sok %d - %s\n", good ? "" : "not ", results, name);
+	ok(good, "%s", name);
 }
 
 /* Read a word at a process, and write it; without locks all processes read before one writes. */
@@ -118,11 +117,13 @@ static void misuse(const char *what)
 int main(int argc, char **argv)
 {
 	void **at;
+	int status;
 
 	MPI_Init(&argc, &argv);
 	ARMCI_Init();
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	tap_silent = rank != 0;
 	broken = getenv("TEST_BREAK") && strcmp(getenv("TEST_BREAK"), "1") == 0;
 	rounds = 40 / size;
 	if (argc > 1) {
@@ -137,10 +138,8 @@ int main(int argc, char **argv)
 		one_set(at, set);
 	ARMCI_Free(at[rank]);
 	free(at);
-	if (rank == 0)
-		printf("1..%d\n", results);
-	fflush(stdout);
+	status = tap_plan();
 	ARMCI_Finalize();
 	MPI_Finalize();
-	return failures > 0;
+	return status;
 }

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/tap.h"
+
 /* The share of each process is a multiple of 16 bytes: MPICH 4.0 misplaces what goes to others. */
 enum { LOCKS = 4, WORDS = 16 * LOCKS };
 
@@ -73,9 +75,9 @@ int main(int argc, char **argv)
 	GA_Sync();
 	good &= GA_Destroy_mutexes();
 	MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	if (rank == 0)
-		printf("%sok 1 - words under locks\n1..1\n", good ? "" : "not ");
-	fflush(stdout);
+	tap_silent = rank != 0;
+	ok(good, "words under locks");
+	tap_plan();
 	GA_Destroy(array);
 	GA_Terminate();
 	MPI_Finalize();

@@ -15,11 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/tap.h"
+
 enum { MOST = 4000000 };
 
 static unsigned char drawn[MOST];
 static long most, calls;
-static int rank, size, tests, failures, array;
+static int rank, size, array;
 static void **at;
 
 static long by_read_inc(void)
@@ -58,10 +60,7 @@ static long by_swap(void)
 static void report(int good, const char *name)
 {
 	MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	tests++;
-	failures += !good;
-	if (rank == 0)
-		printf("%sok %d - %s\n", good ? "" : "not ", tests, name);
+	ok(good, "%s", name);
 }
 
 static long total(long n)
@@ -127,7 +126,7 @@ static void swaps(double seconds)
 
 int main(int argc, char **argv)
 {
-	int dims[1] = {8};
+	int dims[1] = {8}, status;
 	long zeros[3] = {0};
 	char name[] = "counter";
 	double seconds = argc > 1 ? atof(argv[1]) : 0.1;
@@ -137,6 +136,7 @@ int main(int argc, char **argv)
 	MA_init(C_DBL, 1000, 1000);
 	rank = GA_Nodeid();
 	size = GA_Nnodes();
+	tap_silent = rank != 0;
 	array = NGA_Create(C_LONG, 1, dims, name, NULL);
 	GA_Zero(array);
 	at = calloc((size_t)size, sizeof *at);
@@ -147,12 +147,10 @@ int main(int argc, char **argv)
 	counter(by_rmw_long, seconds, "ARMCI_Rmw, fetch-and-add of long");
 	counter(by_rmw_int, seconds, "ARMCI_Rmw, fetch-and-add of int");
 	swaps(seconds);
-	if (rank == 0)
-		printf("1..%d\n", tests);
-	fflush(stdout);
+	status = tap_plan();
 	ARMCI_Free(at[rank]);
 	GA_Destroy(array);
 	GA_Terminate();
 	MPI_Finalize();
-	return failures ? 1 : 0;
+	return status;
 }

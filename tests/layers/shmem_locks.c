@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/tap.h"
+
 enum { ROUNDS = 50, LOCKS = 5 };
 
 static long lock, others[LOCKS], pair[2];
 static long word, words[LOCKS], sum, bad, work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 static long sync_words[SHMEM_REDUCE_SYNC_SIZE];
-static int me, pes, results, failures;
+static int me, pes;
 static bool broken;
 
 static long sum_of(long value)
@@ -34,10 +36,7 @@ static long sum_of(long value)
 static void report(bool good, const char *name)
 {
 	bad = sum_of(!good);
-	results++;
-	failures += bad > 0;
-	if (me == 0)
-		printf("%sok %d - %s\n", bad ? "not " : "", results, name);
+	ok(!bad, "%s", name);
 }
 
 static void set(long *l)
@@ -200,9 +199,12 @@ static void numbers(void)
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	shmem_init();
 	me = shmem_my_pe();
 	pes = shmem_n_pes();
+	tap_silent = me != 0;
 	broken = getenv("TEST_BREAK") && strcmp(getenv("TEST_BREAK"), "1") == 0;
 	for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++)
 		sync_words[i] = SHMEM_SYNC_VALUE;
@@ -219,9 +221,7 @@ int main(int argc, char **argv)
 		test_lock();
 		heap_locks();
 	}
-	if (me == 0)
-		printf("1..%d\n", results);
-	fflush(stdout);
+	status = tap_plan();
 	shmem_finalize();
-	return failures > 0;
+	return status;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tests/tap.h"
+#include "tests/ranks.h"
 
 /* COUNT grows by one with each change; INVERSE and TRIPLE are computed from it; INSIDE is not
  * 0 while a writer holds the lock. */

@@ -8,7 +8,7 @@
 
 #include <pawl.h>
 
-#include "tests/tap.h"
+#include "tests/ranks.h"
 
 /* Whether --only and --except leave this kind in. */
 bool tap_wants(const struct pawl_kind *kind);

@@ -13,6 +13,7 @@
 #include "lock/kinds.h"
 #include "../faults/faults.h"
 #include "draw.h"
+#include "tests/tap.h"
 
 enum {
 	SEEDS = 2000,
@@ -35,16 +36,13 @@ static struct {
 } set = {.first = 1};
 
 static const char *program;
-static int results, failed;
 static unsigned traced; /* number of worlds in set.trace */
 
 /* --------------------------------------------------------------------- reports */
 
 static void result(bool good, const char *kind, const char *what)
 {
-	printf("%sok %d - %s: %s\n", good ? "" : "not ", ++results, kind, what);
-	fflush(stdout);
-	failed += !good;
+	ok(good, "%s: %s", kind, what);
 }
 
 /* The last lines of a text. */
@@ -430,6 +428,5 @@ int main(int argc, char **argv)
 	if (set.trace && !sim_recorder_begin_file(set.trace))
 		return usage(stderr, "--trace: that file cannot be written");
 	engine_run(check_all, NULL);
-	printf("1..%d\n", results);
-	return failed || !results;
+	return tap_plan();
 }

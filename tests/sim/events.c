@@ -12,10 +12,10 @@
 #include "lock/kinds.h"
 #include "sim/adversary.h"
 #include "tests/faults/faults.h"
+#include "tests/tap.h"
 
 enum { RANKS = 5, THINGS = 6, TURNS = 5, PERMITS = 2, SEEDS = 400, LOCK = 1 };
 
-static int count, failed;
 static int things, taken, inside;
 static const char *wrong;
 
@@ -186,12 +186,10 @@ static void simulate(const char *what, void (*play)(struct sim_rank *), bool wan
 	wrong = NULL;
 	for (; seed <= SEEDS && !wrong; seed++)
 		run(seed, kinds[seed / 2 % 4], play);
-	printf("%sok %d - %s", !wrong == wanted ? "not " : "", ++count, what);
 	if (wrong)
-		printf(": %s, seed %d", wrong, (int)seed - 1);
-	printf("\n");
-	failed += !wrong == wanted;
-	fflush(stdout);
+		ok(wanted, "%s: %s, seed %d", what, wrong, (int)seed - 1);
+	else
+		ok(!wanted, "%s", what);
 }
 
 static void simulate_all(void *arg)
@@ -217,6 +215,5 @@ int main(void)
 {
 	int rc = engine_run(simulate_all, NULL);
 
-	printf("1..%d\n", count);
-	return rc || failed || !count;
+	return tap_plan() || rc;
 }

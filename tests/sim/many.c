@@ -6,7 +6,7 @@
  */
 #include "lock/kinds.h"
 #include "sim/sim.h"
-#include "tests/unit/unit.h"
+#include "tests/tap.h"
 
 #include <stdio.h>
 
@@ -128,5 +128,5 @@ int main(void)
 {
 	int rc = engine_run(simulate_all, NULL);
 
-	return unit_end() || rc;
+	return tap_plan() || rc;
 }

@@ -11,6 +11,7 @@
 #include "lock/kinds.h"
 #include "sim/adversary.h"
 #include "tests/faults/faults.h"
+#include "tests/tap.h"
 
 enum { RANKS = 5, NAMES = 8, SEEDS = 400 };
 
@@ -19,7 +20,6 @@ static const char *const names[NAMES] = {
     "12345678",  "1234567",   "123456789", "1234567812345678",
     "12345678a", "12345678b", "x",         "12345678123456781"};
 
-static int count, failed;
 static uint64_t found[RANKS][NAMES]; /* lock + 1; 0: none */
 static int refused;
 
@@ -104,11 +104,10 @@ static void simulate(const char *what, bool wanted)
 
 	for (; seed <= SEEDS && !wrong; seed++)
 		wrong = run(seed, seed % 2 ? "node:3 core:2" : "core:5");
-	printf("%sok %d - %s", !wrong == wanted ? "not " : "", ++count, what);
 	if (wrong)
-		printf(": %s, seed %d", wrong, (int)seed - 1);
-	printf("\n");
-	failed += !wrong == wanted;
+		ok(wanted, "%s: %s, seed %d", what, wrong, (int)seed - 1);
+	else
+		ok(!wanted, "%s", what);
 }
 
 static void simulate_all(void *arg)
@@ -125,6 +124,5 @@ int main(void)
 {
 	int rc = engine_run(simulate_all, NULL);
 
-	printf("1..%d\n", count);
-	return rc || failed || !count;
+	return tap_plan() || rc;
 }

@@ -7,7 +7,7 @@
 
 #include "lock/kinds.h"
 #include "sim/adversary.h"
-#include "tests/unit/unit.h"
+#include "tests/tap.h"
 
 enum { RANKS = 4, ROUNDS = 20, SEEDS = 20 };
 
@@ -85,5 +85,5 @@ int main(void)
 {
 	int rc = engine_run(simulate_all, NULL);
 
-	return unit_end() || rc;
+	return tap_plan() || rc;
 }

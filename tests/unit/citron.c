@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../src/lock/citron/citron.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 /* The units of a node that are not in the range; a leaf has none. */
 static int64_t waste_of(int height, struct citron_node n, int64_t first, int64_t last)
@@ -242,5 +242,5 @@ int main(void)
 	meeting();
 	splits();
 	exact();
-	return unit_end();
+	return tap_plan();
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "benchmarks/cli/cli.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { ONE = 1, OTHER = 2, MOST = 16 };
 
@@ -150,5 +150,5 @@ int main(void)
 	refuses(OTHER, "nowhere", "PLACE: not \"nowhere\"");
 	lists();
 	help();
-	return unit_end();
+	return tap_plan();
 }

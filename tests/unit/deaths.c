@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "rma/ucx/deaths.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { ALL_UP_TO = 1100, WORLDS = 3000, WORLD_MOST = 64 };
 
@@ -140,5 +140,5 @@ int main(void)
 {
 	no_node_dies();
 	nodes_die();
-	return unit_end();
+	return tap_plan();
 }

@@ -10,7 +10,7 @@
 
 #include "lock/kinds.h"
 #include "lock/list.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 static void check(bool good, const struct lock_protocol *p, const char *what)
 {
@@ -94,5 +94,5 @@ int main(void)
 		capabilities(p);
 		blocks(p);
 	}
-	return unit_end();
+	return tap_plan();
 }

@@ -10,7 +10,7 @@
 
 #include "benchmarks/workloads/citron/falsepairs.h"
 #include "lock/citron/citron.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { UNITS = 4096, PAIRS = 4000 };
 
@@ -80,5 +80,5 @@ int main(void)
 	for (int k = 1; k <= MOST_NODES; k++)
 		against_units(k);
 	known();
-	return unit_end();
+	return tap_plan();
 }

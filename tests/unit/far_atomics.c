@@ -6,7 +6,7 @@
  */
 #include "dropin/atomics/task.h"
 #include "observe/observe.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,5 +261,5 @@ int main(void)
 	free(exposed);
 	free(target);
 	free(origin);
-	return unit_end();
+	return tap_plan();
 }

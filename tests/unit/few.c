@@ -7,7 +7,7 @@
 
 #include "rma/few.h"
 #include "rma/rma.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { WORDS = 64, MOST = 4 * RMA_FEW_PENDING };
 
@@ -229,5 +229,5 @@ int main(void)
 	many();
 	posting();
 	failures_below();
-	return unit_end();
+	return tap_plan();
 }

@@ -16,7 +16,7 @@
 #include "options/option_spec.h"
 #include "table/setup.h"
 #include "baselines/server/range_queue.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { LOCKS = 5, SMALL_UNITS = 4096 };
 
@@ -505,5 +505,5 @@ int main(void)
 	limits();
 	homes("distribution=block");
 	homes("distribution=cyclic");
-	return unit_end();
+	return tap_plan();
 }

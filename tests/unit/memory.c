@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory that is left, from files such as those of the kernel. */
 #include "rma/memory/memory.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -70,5 +70,5 @@ int main(void)
 	snprintf(command, sizeof command, "rm -rf %s", root);
 	if (system(command) != 0)
 		return 2;
-	return unit_end();
+	return tap_plan();
 }

@@ -9,7 +9,7 @@
 
 #include "base/histogram.h"
 #include "observe/tallies.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { TIMES = 20000 };
 
@@ -93,7 +93,7 @@ static void cold_locks(void)
 	if (!t)
 		exit(EXIT_FAILURE);
 	tallies_clear(t);
-	site = tallies_site(t, &tests);
+	site = tallies_site(t, &tap_count);
 	tallies_find(t, HOT, site)->wait_ns = 1000;
 	for (uint64_t lock = 1000; lock < 1000 + COLD; lock++)
 		tallies_find(t, lock, site)->acquires++;
@@ -161,5 +161,5 @@ int main(void)
 	cold_locks();
 	many_sites();
 	as_text();
-	return unit_end();
+	return tap_plan();
 }

@@ -13,7 +13,7 @@
 #include "options/option_spec.h"
 #include "base/similar.h"
 #include "table/setup.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 static void check(bool good, const char *name, const char *detail)
 {
@@ -421,5 +421,5 @@ int main(void)
 	misspelt();
 	environment();
 	layouts();
-	return unit_end();
+	return tap_plan();
 }

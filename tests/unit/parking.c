@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "rma/rma.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { ROUNDS = 20, LONG_S = 5 };
 /* Naps of a waiter whose transport serves others are no shorter than this. */
@@ -163,5 +163,5 @@ int main(void)
 	ok(nap_in_wait(3000000, false) == 0, "one that nobody wakes does not");
 	ok(nap_in_wait(100000000, false) > 0 && longest_nap <= 100000000 / 64,
 	   "later it naps for a 64th of its wait");
-	return unit_end();
+	return tap_plan();
 }

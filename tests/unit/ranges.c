@@ -10,7 +10,7 @@
 
 #include "../range_model.h"
 #include "lock/fault.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { SPACES = 2 };
 
@@ -233,5 +233,5 @@ int main(void)
 	check(&range_btree, "B-tree");
 	check_broken();
 	check_sound();
-	return unit_end();
+	return tap_plan();
 }

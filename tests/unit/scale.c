@@ -10,7 +10,7 @@
 
 #include "base/sparse.h"
 #include "topo/topo.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { RANKS = 1000000, PER_NODE = 128, NODES = (RANKS + PER_NODE - 1) / PER_NODE };
 
@@ -117,5 +117,5 @@ int main(void)
 	entries(true);
 	tree(false);
 	tree(true);
-	return unit_end();
+	return tap_plan();
 }

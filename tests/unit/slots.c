@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "client/client.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { HELD = 3 };
 
@@ -279,5 +279,5 @@ int main(void)
 	without_hook();
 	disturbed();
 	shared_by_threads();
-	return unit_end();
+	return tap_plan();
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "benchmarks/workloads/citron/ranges.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { DRAWS = 300000 };
 
@@ -169,5 +169,5 @@ int main(void)
 	grid(1, 3);
 	grid(2, 30);
 	bt();
-	return unit_end();
+	return tap_plan();
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "unit.h"
+#include "tests/tap.h"
 
 static char why[STEADY_TEXT];
 
@@ -40,5 +40,5 @@ int main(void)
 	ok(!steady(1, 100000, 4000, 0.05) && strstr(why, "4 % exclusive"), "writers: %s", why);
 	ok(steady(1, 100000, 100000, 1) && steady(1, 100000, 0, 0), "one mode only");
 	ok(steady(0.9, 1000, 60, 0.05), "chance");
-	return unit_end();
+	return tap_plan();
 }

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "topo/topo.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 static char err[512];
 
@@ -441,5 +441,5 @@ int main(void)
 	test_refusals();
 	test_bad_columns();
 	test_large();
-	return unit_end();
+	return tap_plan();
 }

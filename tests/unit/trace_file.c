@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "observe/trace.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { TEXT = 1 << 14 };
 
@@ -159,5 +159,5 @@ int main(void)
 	ok(!trace_file_create("/dev/full"), "a file without room does not begin");
 	ok(!trace_file_create("/nowhere/x") && !trace_file_add("/nowhere/x", &t), "no folder");
 	ok(!trace_file_add("/dev/full", &t), "no room for a table");
-	return unit_end();
+	return tap_plan();
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "traps.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 /* Check that the traps are those named, in this order, separated by blanks. */
 static void is_in(const struct job *j, const char *wanted, const char *what)
@@ -237,5 +237,5 @@ int main(void)
 	binding();
 	libraries();
 	facts();
-	return unit_end();
+	return tap_plan();
 }

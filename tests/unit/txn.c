@@ -13,7 +13,7 @@
 
 #include "benchmarks/harness/bench.h"
 #include "benchmarks/workloads/shiftlock/txn.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { DRAWS = 400000, MOST_TYPES = 8 };
 
@@ -144,5 +144,5 @@ int main(void)
 	test_merge();
 	test_tatp();
 	test_tpcc();
-	return unit_end();
+	return tap_plan();
 }

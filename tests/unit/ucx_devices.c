@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ucx_devices.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 static char text[65536];
 static struct ucx_device devices[UCX_MAX_DEVICES];
@@ -141,5 +141,5 @@ int main(void)
 	check_fields();
 	check_widths();
 	check_rubbish();
-	return unit_end();
+	return tap_plan();
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "rma/ucx/parts.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { RANKS = 3, WORDS = 512, MOST = 4096 };
 
@@ -322,5 +322,5 @@ int main(void)
 	one_lock();
 	no_allocation();
 	ucx_direct_close(&net);
-	return unit_end();
+	return tap_plan();
 }

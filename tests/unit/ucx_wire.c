@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "rma/ucx/wire.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { RANKS = 5, ME = 3, OTHER = 1, CHANCE = 200000 };
 #define END UINT64_C(4096)
@@ -251,5 +251,5 @@ int main(void)
 	many();
 	chance();
 	once();
-	return unit_end();
+	return tap_plan();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cycles in the graph of waits. Prints TAP. */
 #include "observe/watchdog/waits.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 #include <pawl.h>
 #include <string.h>
@@ -222,5 +222,5 @@ int main(void)
 	test_contain();
 	test_memory();
 	waits_free(&w);
-	return unit_end();
+	return tap_plan();
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "../../src/dropin/windows.c"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { ROUNDS = 4000000, MANY = 500, FEW = 20, TURNS = 200000 };
 
@@ -184,5 +184,5 @@ int main(void)
 	handle_comes_again(true);
 	handle_comes_again(false);
 	memory();
-	return unit_end();
+	return tap_plan();
 }

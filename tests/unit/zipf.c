@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "benchmarks/harness/bench.h"
-#include "unit.h"
+#include "tests/tap.h"
 
 enum { DRAWS = 1000000, LEAST_EXPECTED = 10 };
 
@@ -90,5 +90,5 @@ int main(void)
 	one_law(1000, 2);
 	one_law(10000000, 0.99);
 	quick();
-	return unit_end();
+	return tap_plan();
 }

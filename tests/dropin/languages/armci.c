@@ -8,17 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/tap.h"
+
 enum { ROUNDS = 20, WORDS = 8 };
 
-static int rank, size, results, failures;
+static int rank, size;
 
 static void report(int good, const char *name)
 {
 	MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	results++;
-	failures += !good;
-	if (rank == 0)
-		printf("%sok %d - %s\n", good ? "" : "not ", results, name);
+	ok(good, "%s", name);
 }
 
 /* Add to a word by get and put under a mutex, of this process and of all. */
@@ -108,11 +107,13 @@ int main(int argc, char **argv)
 {
 	long zeros[WORDS] = {0};
 	void **at;
+	int status;
 
 	MPI_Init(&argc, &argv);
 	ARMCI_Init();
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	tap_silent = rank != 0;
 	at = calloc((size_t)size, sizeof *at);
 	ARMCI_Malloc(at, sizeof zeros);
 	ARMCI_Put(zeros, at[rank], sizeof zeros, rank);
@@ -125,10 +126,8 @@ int main(int argc, char **argv)
 	free(at);
 	accumulate();
 	read_modify_write();
-	if (rank == 0)
-		printf("1..%d\n", results);
-	fflush(stdout);
+	status = tap_plan();
 	ARMCI_Finalize();
 	MPI_Finalize();
-	return failures ? 1 : 0;
+	return status;
 }

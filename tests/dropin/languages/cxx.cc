@@ -9,11 +9,13 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/tap.h"
+
 namespace
 {
 class Window
 {
-public:
+      public:
 	explicit Window(MPI_Comm comm) : win_(MPI_WIN_NULL), base_(nullptr)
 	{
 		MPI_Win_allocate(2 * sizeof(std::int64_t), sizeof(std::int64_t), MPI_INFO_NULL,
@@ -31,7 +33,7 @@ public:
 
 	class Lock
 	{
-	public:
+	      public:
 		Lock(Window &w, int type, int target) : w_(w), target_(target)
 		{
 			MPI_Win_lock(type, target, assertion(), w.win_);
@@ -43,7 +45,7 @@ public:
 		Lock(const Lock &) = delete;
 		Lock &operator=(const Lock &) = delete;
 
-	private:
+	      private:
 		Window &w_;
 		int target_;
 	};
@@ -69,7 +71,7 @@ public:
 		MPI_Win_unlock_all(win_);
 	}
 
-private:
+      private:
 	static int assertion()
 	{
 		const char *text = std::getenv("TEST_BREAK");
@@ -80,16 +82,12 @@ private:
 	int rank_;
 };
 
-int results = 0, failures = 0;
-
 void result(bool good, int rank, const char *name)
 {
 	int all = good;
 	MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	results++;
-	failures += !all;
-	if (rank == 0)
-		std::printf("%sok %d - %s\n", all ? "" : "not ", results, name);
+	tap_silent = rank != 0;
+	ok(all != 0, "%s", name);
 }
 
 // Time for others, within the MPI.
@@ -142,9 +140,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	run(rank, size);
-	if (rank == 0)
-		std::printf("1..%d\n", results);
-	std::fflush(stdout);
+	const int status = tap_plan();
 	MPI_Finalize();
-	return failures ? 1 : 0;
+	return status;
 }

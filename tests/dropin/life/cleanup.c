@@ -15,15 +15,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/tap.h"
+
 struct library {
 	const char *name;
-	int number;
 	MPI_Win win;
 	long *memory;
 };
 
-static struct library early = {.name = "an attribute set before the window", .number = 1};
-static struct library mixed = {.name = "attributes set before and after the window", .number = 2};
+static struct library early = {.name = "an attribute set before the window"};
+static struct library mixed = {.name = "attributes set before and after the window"};
 static int rank, size;
 static bool broken, good = true;
 
@@ -67,9 +68,7 @@ static int end(MPI_Comm comm, int keyval, void *value, void *extra)
 		bool all = word == 5L * size;
 
 		good = good && all;
-		printf("%sok %d - %s: %ld of %ld\n", all ? "" : "not ", l->number, l->name, word,
-		       5L * size);
-		fflush(stdout);
+		ok(all, "%s: %ld of %ld", l->name, word, 5L * size);
 	}
 	return MPI_SUCCESS;
 }

@@ -3,7 +3,7 @@
  * Dynamic windows: locks work while memory is attached and detached; a
  * rank may have several pieces of memory, or none.
  */
-#include "tests/tap.h"
+#include "tests/ranks.h"
 
 #include <stdlib.h>
 

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/tap.h"
+
 enum { ROUNDS = 200 };
 
 static __typeof__(&MPI_Init) init = MPI_Init;
@@ -95,9 +97,9 @@ int main(int argc, char **argv)
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	good = rank != 0 || memory[0] == (long)ROUNDS * size;
-	if (rank == 0)
-		printf("%sok 1 - %ld of %ld\n1..1\n", good ? "" : "not ", memory[0],
-		       (long)ROUNDS * size);
+	tap_silent = rank != 0;
+	ok(good, "%ld of %ld", memory[0], (long)ROUNDS * size);
+	tap_plan();
 	win_free(&win);
 	MPI_Finalize();
 	return good ? 0 : 1;

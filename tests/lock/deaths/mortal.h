@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "tests/tap.h"
+#include "tests/ranks.h"
 
 /* Allocate zeroed memory that the ranks of comm share, all of one host. Called once in a
  * program, before the other functions. Collective. */

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/tap.h"
+#include "tests/ranks.h"
 
 enum { BEFORE_S = 2, LIMIT_S = 30, LINE = 64, PATH = 512 };
 #define WAITED_S 1.0 /* since it was told */

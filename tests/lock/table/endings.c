@@ -5,7 +5,7 @@
  * names the case. What each rank finds wrong goes to stdout as "wrong: ..."; the script reads that,
  * the status, and stderr.
  *
- * Does not use tap.h, which ends by MPI_Finalize.
+ * Does not use ranks.h, which ends by MPI_Finalize.
  */
 #include <pawl.h>
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "rma/few.h"
-#include "tests/tap.h"
+#include "tests/ranks.h"
 #include "words.h"
 
 enum { MANY = 300, ADDS = 2 * MANY };

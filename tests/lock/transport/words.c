@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "tests/tap.h"
+#include "tests/ranks.h"
 #include "topo/discover.h"
 
 static struct topo_job job;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See tap.h. */
+/* See ranks.h. */
+#include "ranks.h"
+
 #include "tap.h"
 
 #include <ctype.h>
@@ -26,7 +28,6 @@ int tap_rounds = 1000;
 static unsigned limit_s = 60;
 static bool threads, one_failure;
 const char *tap_only, *tap_except;
-static int count, failed;
 
 static pthread_mutex_t reason_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char reason[TEXT];
@@ -133,6 +134,7 @@ void tap_start(int *argc, char ***argv, int thread_level)
 			&tap_thread_level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &tap_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &tap_size);
+	tap_silent = tap_rank != 0;
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
 	MPI_Comm_size(host, &size);
 	MPI_Comm_free(&host);
@@ -142,11 +144,10 @@ void tap_start(int *argc, char ***argv, int thread_level)
 
 int tap_end(void)
 {
-	int status = failed ? 1 : 0;
+	int status;
 
-	if (tap_rank == 0)
-		printf("1..%d\n", count);
-	fflush(stdout);
+	tap_plan();
+	status = tap_failed != 0;
 	now_doing("the end of MPI");
 	meet();
 	/* MPICH over several hosts may hang in MPI_Finalize. */
@@ -164,9 +165,7 @@ int tap_end(void)
 /* All ranks have arrived. Exit without MPI_Finalize, since windows may be in any state. */
 static _Noreturn void end_at_once(void)
 {
-	if (tap_rank == 0)
-		printf("1..%d\n", count);
-	fflush(stdout);
+	tap_plan();
 	meet();
 	_exit(1);
 }
@@ -218,16 +217,11 @@ bool result(const char *format, ...)
 	passed = first == 2 * tap_size;
 	if (!passed)
 		MPI_Bcast(reason, TEXT, MPI_CHAR, first % tap_size, MPI_COMM_WORLD);
-	count++;
-	failed += !passed;
-	if (tap_rank == 0) {
-		if (passed)
-			printf("ok %d - %s\n", count, name);
-		else
-			printf("not ok %d - %s # rank %d: %s%s\n", count, name, first % tap_size,
-			       reason, first < tap_size ? "" : " # timed");
-		fflush(stdout);
-	}
+	if (passed)
+		ok(true, "%s", name);
+	else
+		ok(false, "%s # rank %d: %s%s", name, first % tap_size, reason,
+		   first < tap_size ? "" : " # timed");
 	failure = NONE;
 	if (one_failure && !passed)
 		end_at_once();
@@ -242,11 +236,7 @@ void skip(const char *why, const char *format, ...)
 	va_start(ap, format);
 	format_into(name, format, ap);
 	va_end(ap);
-	count++;
-	if (tap_rank == 0) {
-		printf("ok %d - %s # SKIP %s\n", count, name, why);
-		fflush(stdout);
-	}
+	ok(true, "%s # SKIP %s", name, why);
 }
 
 void note(const char *format, ...)
