@@ -49,33 +49,7 @@ python()
 {
 	block "$page" "$1" >"$work/$1.py"
 	grep -q 'class Mutex' "$work/$1.py" || { echo "doc/mutexes.md has no example $1"; return 1; }
-	cat >>"$work/$1.py" <<-'END'
-		from mpi4py import MPI
-		import struct
-		comm = MPI.COMM_WORLD
-		mutex = Mutex(comm)
-		win = MPI.Win.Allocate(8, comm=comm)
-		if comm.rank == 0:
-		    win.tomemory()[:] = bytes(8)
-		comm.Barrier()
-		for turn in range(50):
-		    with mutex:
-		        got = bytearray(8)
-		        win.Lock(0, MPI.LOCK_SHARED)
-		        win.Get([got, MPI.BYTE], 0)
-		        win.Flush(0)
-		        put = struct.pack("q", struct.unpack("q", got)[0] + 1)
-		        win.Put([put, MPI.BYTE], 0)
-		        win.Unlock(0)
-		comm.Barrier()
-		win.Lock(comm.rank, MPI.LOCK_SHARED)
-		found = struct.unpack("q", win.tomemory())[0]
-		win.Unlock(comm.rank)
-		win.Free()
-		mutex.free()
-		assert comm.rank != 0 or found == 50 * comm.size, found
-	END
-	mpi_run 3 55 $MPI4PY "$work/$1.py"
+	mpi_run 3 55 $MPI4PY "$srcdir/tests/mutexes/turns.py" "$work" "$1"
 }
 for name in python-before python-after; do
 	if [ -n "$MPI4PY" ]; then

@@ -8,13 +8,14 @@
 mpi_can_run || skip_all "configured without a launcher"
 tmp=$PWD/trace.$$.tmp
 mkdir "$tmp"
+observe=$srcdir/tests/observe
 trap 'rm -rf "$tmp"' EXIT
 pawl_trace()
 {
 	"$PYTHON" "$srcdir/tools/pawl-trace" "$@"
 }
 
-tap_program "made-up files" "$PYTHON" "$srcdir/tests/findings.py" "$srcdir/tools/pawl-trace" "$tmp"
+tap_program "made-up files" "$PYTHON" "$observe/findings.py" "$srcdir/tools/pawl-trace" "$tmp"
 
 # Rank 1 holds lock 5 for 3 ms each time.
 PAWL_TRACE=$tmp/contended.json mpi_run 3 60 "$builddir/examples/contended" >"$tmp/said" 2>&1
@@ -41,24 +42,7 @@ check "a long hold, with rank and function" \
 check "hand-overs" finds '^[1-9][0-9]* hand-overs between 3 ranks$'
 has_events()
 {
-	"$PYTHON" - "$tmp/contended.json" <<'PYTHON'
-import json
-import sys
-
-events = json.load(open(sys.argv[1]))["traceEvents"]
-holds = [e for e in events if e["ph"] == "X" and e["cat"] == "hold" and e["name"] == "lock 5"]
-hands = {e["id"]: e for e in events if e["ph"] == "s"}
-ends = [e for e in events if e["ph"] == "f"]
-assert {e["pid"] for e in holds} == {0, 1, 2}, "all ranks hold lock 5"
-slow = [e for e in holds if e["pid"] == 1]
-assert min(e["dur"] for e in slow) >= 3000, "rank 1 holds it for 3 ms"
-holds.sort(key=lambda e: e["ts"])
-for a, b in zip(holds, holds[1:]):
-    # Between the last look and the clock, another rank may have gone on.
-    assert b["ts"] >= a["ts"], "in order"
-late = sum(1 for e in ends if e["ts"] < hands[e["id"]]["ts"])
-assert ends and late == 0, f"{late} of {len(ends)} hand-overs end before they begin"
-PYTHON
+	"$PYTHON" "$observe/events.py" job "$tmp/contended.json"
 }
 check "all ranks, the times of the holds, and hand-overs from the past" has_events
 
@@ -91,74 +75,13 @@ else
 fi
 
 # Tables of ranks that the job's rank 0 is not among, and jobs that share a file.
-cat >"$tmp/tables.c" <<'EOC'
-#include <pawl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-static void check(int rc)
-{
-	if (rc)
-		MPI_Abort(MPI_COMM_WORLD, rc);
-}
-static pawl_table *open_table(int color, int key)
-{
-	pawl_table *t;
-	MPI_Comm comm;
-
-	MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm);
-	check(pawl_table_create(comm, "d-mcs", 4, MPI_INFO_NULL, &t));
-	MPI_Comm_free(&comm);
-	return t;
-}
-static void use(pawl_table *t, pawl_table *inner, uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++) {
-		check(pawl_lock_acquire(t, i % 4, PAWL_EXCLUSIVE));
-		if (inner)
-			use(inner, NULL, 1);
-		check(pawl_lock_release(t, i % 4));
-	}
-}
-int main(int argc, char **argv)
-{
-	const char *what = argc > 1 ? argv[1] : "";
-	pawl_table *t[2];
-	int rank;
-
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	if (strcmp(what, "grid") == 0) {
-		t[0] = open_table(rank / 2, rank), t[1] = open_table(rank % 2, rank);
-		use(t[0], t[1], 20);
-		check(pawl_table_free(&t[1]) + pawl_table_free(&t[0]));
-	} else if (strcmp(what, "two") == 0) {
-		t[0] = open_table(0, rank), t[1] = open_table(0, rank);
-		use(t[0], NULL, 20000), use(t[1], NULL, 20000);
-		check(pawl_table_free(&t[0]) + pawl_table_free(&t[1]));
-	} else {
-		t[0] = open_table(rank > 0, rank);
-		use(t[0], NULL, rank > 0 ? 10 : 0);
-		check(pawl_table_free(&t[0]));
-		sleep(argc > 2 ? (unsigned)atoi(argv[2]) : 0);
-		MPI_Barrier(MPI_COMM_WORLD);
-		if (strcmp(what, "late") == 0) {
-			t[0] = open_table(0, rank);
-			use(t[0], NULL, 5);
-			check(pawl_table_free(&t[0]));
-		}
-	}
-	MPI_Finalize();
-	return 0;
-}
-EOC
 compiles()
 {
 	# A library built with gcov or a sanitizer needs what the build links with.
 	flags=$(sed -n 's/^LDFLAGS = //p' "$builddir/Makefile")
 	# shellcheck disable=SC2086 # lists of words
 	"$builddir/libtool" --tag=CC --mode=link --quiet $CC -std=c11 $flags -I"$srcdir/include" \
-		"$tmp/tables.c" -o "$tmp/tables" "$builddir/libpawl.la"
+		"$observe/tables.c" -o "$tmp/tables" "$builddir/libpawl.la"
 }
 check "a program with several tables" compiles
 
@@ -279,31 +202,7 @@ fi
 is_converted()
 {
 	pawl_trace --quiet --otf2="$tmp/otf2" "$tmp/contended.json" || return 1
-	"$1" - "$tmp/contended.json" "$tmp/otf2/traces.otf2" <<'PYTHON'
-import collections
-import json
-import sys
-
-import otf2
-
-slices = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"]
-expected = collections.Counter()
-for e in slices:
-    assert e["cat"] in ("wait", "hold"), "a program without tries"
-    waits = e["cat"] == "wait"
-    expected.update(["RmaRequestLock"] if waits else ["RmaAcquireLock", "RmaReleaseLock"])
-found, last, ranks = collections.Counter(), {}, set()
-with otf2.reader.open(sys.argv[2]) as archive:
-    for location, event in archive.events:
-        assert event.time >= last.get(location, 0), "in the order of time"
-        last[location] = event.time
-        ranks.add(location.group.name)
-        if event.lock_id == 5:
-            found["of lock 5"] += 1
-        found[type(event).__name__] += 1
-print(found, ranks)
-assert len(ranks) == 3 and found.pop("of lock 5") >= 2 * 180 and found == expected, expected
-PYTHON
+	"$1" "$observe/events.py" otf2 "$tmp/contended.json" "$tmp/otf2/traces.otf2"
 }
 for python in "$PYTHON" /usr/bin/python3 none; do
 	"$python" -c 'import otf2' 2>/dev/null && break
@@ -325,19 +224,7 @@ on_hosts()
 {
 	cluster --env PAWL_TRACE="$tmp/hosts.json" -- "$builddir/examples/contended"
 	pawl_trace --check "$tmp/hosts.json" || return 1
-	"$PYTHON" - "$tmp/hosts.json" <<'PYTHON'
-import json
-import sys
-
-events = json.load(open(sys.argv[1]))["traceEvents"]
-waits = [e for e in events if e["ph"] == "X" and e["cat"] == "wait" and e["args"]["lock"] == 5]
-begins = {e["id"]: e for e in events if e["ph"] == "s"}
-ends = [e for e in events if e["ph"] == "f"]
-host = {e["pid"]: e["args"]["name"].split()[-1] for e in events if e["name"] == "process_name"}
-far = [e for e in ends if host[e["pid"]] != host[begins[e["id"]]["pid"]]]
-print(f"{len(waits)} waits, {len(ends)} arrows, {len(far)} of them between {set(host.values())}")
-sys.exit(not (len(set(host.values())) == 2 and far and 3 * len(ends) >= 2 * len(waits)))
-PYTHON
+	"$PYTHON" "$observe/events.py" hosts "$tmp/hosts.json"
 }
 thrice()
 {

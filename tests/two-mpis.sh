@@ -92,26 +92,10 @@ program()
 	mpicc.$1 "$srcdir/examples/counter.c" -o "$dir/counter-$1" $(flags pawl-$1) &&
 		has "$dir/counter-$1" $1 && { ! mpi_can_run || run $1 2 "$dir/counter-$1"; }
 }
-cat >"$dir/window.c" <<END
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-	MPI_Win win;
-	int *base;
-	MPI_Init(&argc, &argv);
-	MPI_Win_allocate(16, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
-	MPI_Win_unlock(0, win);
-	MPI_Win_free(&win);
-	MPI_Finalize();
-	return 0;
-}
-END
 # preloaded MPI LAYER KIND: a program of one MPI with the layer for another, without a launcher.
 preloaded()
 {
-	mpicc.$1 "$dir/window.c" -o "$dir/window-$1" && LD_LIBRARY_PATH="$libdir" PAWL_LOCK=$3 timeout 60 \
+	mpicc.$1 "$srcdir/tests/packaging/window.c" -o "$dir/window-$1" && LD_LIBRARY_PATH="$libdir" PAWL_LOCK=$3 timeout 60 \
 		env LD_PRELOAD="$dir/root$("$PKG_CONFIG" --variable=preload pawl-mpi-$2)" "$dir/window-$1"
 }
 layer()
