@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packs the package as PEP 517 asks: a wheel of pure Python, by the standard library alone."""
+"""Packs the package as PEP 517 asks: a wheel of pure Python, by the standard library alone.
+
+Not by setuptools: pip builds in an environment that has only what `requires` names, which it
+fetches, and login nodes of clusters and the builders of packages have no network. So `requires` is
+empty. (`--no-build-isolation` with setuptools works there only where setuptools is installed; from
+Python 3.12 on, a new environment is without it.)
+"""
 
 import base64
 import hashlib
