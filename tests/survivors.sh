@@ -7,7 +7,7 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 [ "$TEST_MPI" = mpich ] || skip_all "$TEST_MPI ends a job one of whose ranks was killed"
-program=$builddir/tests/lock/deaths/survivors
+program=$builddir/tests/lock/deaths/deaths
 seeds=2
 [ -z "$TEST_LONG" ] || seeds=17
 
@@ -18,7 +18,7 @@ round()
 {
 	rm -f survivors.tmp
 	mpi_run 4 90 sh -c '"$@"; while [ ! -s survivors.tmp ]; do sleep 0.05; done' \
-		sh "$program" "$@" survivors.tmp >survivors.err 2>&1
+		sh "$program" "$1" "$2" survivors.tmp "$3" >survivors.err 2>&1
 	grep -q '^ok 1 ' survivors.tmp && { grep '^#' survivors.tmp >>survivors.all; return 0; }
 	cat survivors.tmp survivors.err
 	return 1

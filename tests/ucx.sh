@@ -122,7 +122,7 @@ death()
 {
 	rm -f "$tmp/verdict"
 	mpi_run 4 60 sh -c "$survive" "$tmp/verdict" \
-		"$lock/deaths/peer_death" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
+		"$lock/deaths/deaths" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
 	grep '^ok' "$tmp/verdict" || { cat "$tmp/verdict" "$tmp/err"; return 1; }
 }
 
@@ -206,11 +206,11 @@ host_death()
 {
 	rm -f "$tmp"/verdict*
 	cluster -n 4 --env OMPI_MCA_mpi_ft_enable=1 -- sh -c "$survive" "$tmp/verdict" \
-		"$lock/deaths/host_death" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
+		"$lock/deaths/deaths" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
 	grep '^ok' "$tmp/verdict" || { cat "$tmp/verdict" "$tmp/err"; return 1; }
 }
 hosts="shiftlock,host citron,host"
-[ -z "$TEST_LONG" ] || hosts="shiftlock,rank shiftlock,host dslr,rank dslr,host citron,rank citron,host"
+[ -z "$TEST_LONG" ] || hosts="shiftlock,far-rank shiftlock,host dslr,far-rank dslr,host citron,far-rank citron,host"
 for each in $hosts; do
 	check "others go on when a rank or a host is killed: $each" host_death "${each%,*}" "${each#*,}"
 done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See payload.h. */
-#include "tests/lock/payload.h"
+#include "payload.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See tables.h. */
-#include "tests/lock/tables.h"
+#include "tables.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks are killed by SIGKILL, or are stopped and go on later; the others must still be able to
- * use their locks. One job of four ranks on one node for each scenario and seed:
- *
- *   survivors KIND SCENARIO SEED FILE
+ * Ranks of one node die, or are stopped and go on later; the others must still be able to use their
+ * locks. One job of four ranks for each scenario and seed:
  *
  *   holding   rank 3 dies while it holds the lock
  *   waiting   rank 3 dies while it waits, as the last of the queue
@@ -14,36 +12,20 @@
  *
  * On a busy machine a rank may lose its core for longer than a lease while it holds a lock. Then
  * another rank may get it, but the release of one of both says that the lease was lost.
- *
- * Dead ranks take part in no collective call, so after the start the ranks communicate
- * through shared memory, and end without MPI_Finalize. Rank 0 writes TAP into a
- * file; the existence of the file shows that the job is over.
  */
-#include <mpi.h>
-#include <pawl.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "deaths.h"
+
 #include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "mortal.h"
-#include "tests/lock/tables.h"
-
-enum { RANKS = 4, LOCKS = 2, NOTHING = -1 };
-enum { LEASE_US = 10000, CRASH_S = 60, STOPS = 3 };
+enum { RANKS = 4, LOCKS = 2, LEASE_US = 10000, STOPS = 3, LIMIT_S = 60 };
 
 /* The state of a rank, for the others. */
 struct rank_state {
 	_Atomic(int) pid;
 	_Atomic(int) inside[LOCKS]; /* mode, 0: not */
-	_Atomic(int) dead, done;
+	_Atomic(int) dead;
 	_Atomic(int) stops;      /* times it was stopped */
-	_Atomic(int) doing;      /* the lock it acquires, holds or releases; or NOTHING */
 	_Atomic(int64_t) died;   /* when, in nanoseconds */
 	_Atomic(int64_t) grants; /* since the last death */
 	_Atomic(int64_t) lost;   /* releases that came too late */
@@ -52,7 +34,7 @@ struct rank_state {
 
 struct shared {
 	struct rank_state rank[RANKS];
-	_Atomic(int) begun, deaths;
+	_Atomic(int) deaths;
 	/* Of two ranks, the first the smaller one, that held a lock at the same time: who has
 	 * released it as if it had been alone. */
 	_Atomic(int) clash[RANKS][RANKS];
@@ -62,12 +44,7 @@ struct shared {
 
 static struct shared *all;
 static struct rank_state *me;
-static pawl_table *table;
-static bool ranges, shares; /* capabilities of its kind */
-static pawl_range held;
-static int rank;
-static FILE *out;
-static uint64_t random_state;
+static struct section held;
 
 static int64_t now_ns(void)
 {
@@ -75,11 +52,6 @@ static int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static unsigned below(unsigned n)
-{
-	return random_below(&random_state, n);
 }
 
 /* --------------------------------------------------------------------- deaths */
@@ -115,16 +87,16 @@ enum { CLASHES = 1, SMALLER_KEPT = 2, LARGER_KEPT = 4 };
 
 static _Atomic(int) *clash_with(int r)
 {
-	return r < rank ? &all->clash[r][rank] : &all->clash[rank][r];
+	return r < frame.rank ? &all->clash[r][frame.rank] : &all->clash[frame.rank][r];
 }
 
 /* The client has released a lock, in time or not. */
 static void end_clashes(int lock, bool in_time)
 {
 	for (int r = 0; r < RANKS; r++) {
-		int mine = rank < r ? SMALLER_KEPT : LARGER_KEPT, old;
+		int mine = frame.rank < r ? SMALLER_KEPT : LARGER_KEPT, old;
 
-		if (r == rank || !atomic_load(clash_with(r)))
+		if (r == frame.rank || !atomic_load(clash_with(r)))
 			continue;
 		old = in_time ? atomic_fetch_or(clash_with(r), mine) | mine
 			      : atomic_exchange(clash_with(r), 0);
@@ -133,7 +105,7 @@ static void end_clashes(int lock, bool in_time)
 		atomic_store(clash_with(r), 0);
 		if (in_time && !excused(&all->rank[r]) && !excused(me))
 			wrong("ranks %d and %d held lock %d at the same time, and neither was late",
-			      rank, r, lock);
+			      frame.rank, r, lock);
 	}
 }
 
@@ -144,7 +116,7 @@ static void note_clashes(int lock, int mode)
 		struct rank_state *other = &all->rank[r];
 		int its = atomic_load(&other->inside[lock]);
 
-		if (r == rank || !its || (its == PAWL_SHARED && mode == PAWL_SHARED))
+		if (r == frame.rank || !its || (its == PAWL_SHARED && mode == PAWL_SHARED))
 			continue;
 		if (excused(other) || excused(me))
 			continue;
@@ -174,27 +146,24 @@ static int acquire(int lock, int mode)
 {
 	static const unsigned lengths[] = {1, 30, 200, 1000};
 
-	if (!ranges)
-		return pawl_lock_acquire(table, (uint64_t)lock, mode);
-	return pawl_range_acquire(table, (uint64_t)lock, COMMON_UNIT - below(lengths[below(4)]),
-				  COMMON_UNIT + below(lengths[below(4)]), mode, &held);
-}
-
-static int release(int lock)
-{
-	return ranges ? pawl_range_release(table, &held) : pawl_lock_release(table, (uint64_t)lock);
+	held = (struct section){.lock = lock, .mode = mode};
+	if (frame.ranges) {
+		held.first = COMMON_UNIT - (int)below(lengths[below(4)]);
+		held.last = COMMON_UNIT + (int)below(lengths[below(4)]);
+	}
+	return enter_section(&held);
 }
 
 static void enter(int lock, int mode)
 {
 	int rc;
 
-	if (!shares)
+	if (!frame.shares)
 		mode = PAWL_EXCLUSIVE;
-	atomic_store(&me->doing, lock);
 	rc = acquire(lock, mode);
 	if (!has_got(rc))
-		wrong("rank %d, acquire: %s: %s", rank, pawl_strerror(rc), pawl_error_message());
+		wrong("rank %d, acquire: %s: %s", frame.rank, pawl_strerror(rc),
+		      pawl_error_message());
 	atomic_store(&me->inside[lock], mode);
 	note_clashes(lock, mode);
 	note_recovery(lock);
@@ -207,14 +176,13 @@ static void leave(int lock)
 	int rc;
 
 	atomic_store(&me->inside[lock], 0);
-	rc = release(lock);
+	rc = leave_section(&held);
 	if (rc == PAWL_SUCCESS || rc == PAWL_ERR_LEASE_LOST)
 		end_clashes(lock, rc == PAWL_SUCCESS);
 	if (rc == PAWL_ERR_LEASE_LOST)
 		atomic_fetch_add(&me->lost, 1);
 	else if (rc != PAWL_SUCCESS)
-		wrong("rank %d, release: %s", rank, pawl_strerror(rc));
-	atomic_store(&me->doing, NOTHING);
+		wrong("rank %d, release: %s", frame.rank, pawl_strerror(rc));
 }
 
 static void once(int locks, int percent_shared)
@@ -245,7 +213,7 @@ static void work(int locks, int percent_shared, int deaths, double leases)
 
 static void holding(void)
 {
-	if (rank == 3) {
+	if (frame.rank == 3) {
 		sleep_for(0.02);
 		enter(0, PAWL_EXCLUSIVE);
 		die(0);
@@ -255,30 +223,40 @@ static void holding(void)
 
 /* Rank 0 holds the lock, rank 3 waits and dies, and rank 2 waits, too: behind rank 3, or
  * after its death. */
-static void waiting(bool followed)
+static void wait_and_die(bool another)
 {
-	if (rank == 0) {
+	if (frame.rank == 0) {
 		enter(0, PAWL_EXCLUSIVE);
 		sleep_for(0.012);
 		leave(0);
-	} else if (rank == 3) {
+	} else if (frame.rank == 3) {
 		sleep_for(0.004);
 		die_in(4000);
 		enter(0, below(2) ? PAWL_SHARED : PAWL_EXCLUSIVE);
 		while (true)
 			pause();
-	} else if (rank == 2 && followed) {
+	} else if (frame.rank == 2 && another) {
 		sleep_for(0.006);
 		once(1, 50);
 	}
 	work(1, 30, 1, 3);
 }
 
+static void waiting(void)
+{
+	wait_and_die(false);
+}
+
+static void followed(void)
+{
+	wait_and_die(true);
+}
+
 static void handing(void)
 {
 	int after = 20 + (int)below(200);
 
-	for (int i = 0; rank >= 2; i++) {
+	for (int i = 0; frame.rank >= 2; i++) {
 		enter(0, PAWL_EXCLUSIVE);
 		if (i == after)
 			die_in(1 + below(30));
@@ -289,9 +267,9 @@ static void handing(void)
 
 static void anytime(void)
 {
-	if (rank >= 2)
+	if (frame.rank >= 2)
 		die_in(1000 + below(60000));
-	while (rank >= 2)
+	while (frame.rank >= 2)
 		once(LOCKS, 40);
 	work(LOCKS, 40, 2, 3);
 }
@@ -299,7 +277,7 @@ static void anytime(void)
 /* Rank 0 stops others, and lets them go on. */
 static void stopped(void)
 {
-	if (rank == 0) {
+	if (frame.rank == 0) {
 		for (int i = 0; i < STOPS; i++) {
 			struct rank_state *other = &all->rank[2 + below(2)];
 
@@ -314,91 +292,41 @@ static void stopped(void)
 	work(LOCKS, 30, 1, 3);
 }
 
-static const struct {
-	const char *name;
-	int deaths;
-} scenarios[] = {{"holding", 1}, {"waiting", 1}, {"followed", 1},
-		 {"handing", 2}, {"anytime", 2}, {"stopped", 0}};
-
-enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
-
-static int scenario_of(const char *name)
+/* Check that no lock is lost, in any mode. */
+static void use_all(void)
 {
-	for (int i = 0; i < SCENARIOS; i++)
-		if (strcmp(scenarios[i].name, name) == 0)
-			return i;
-	return NOTHING;
-}
+	struct pawl_stats stats;
 
-static void play(int scenario)
-{
-	switch (scenario) {
-	case 0:
-		holding();
-		break;
-	case 1:
-	case 2:
-		waiting(scenario == 2);
-		break;
-	case 3:
-		handing();
-		break;
-	case 4:
-		anytime();
-		break;
-	default:
-		stopped();
-	}
-	/* Check that no lock is lost, in any mode. */
 	for (int lock = 0; lock < LOCKS; lock++) {
 		enter(lock, PAWL_EXCLUSIVE);
 		leave(lock);
 		enter(lock, PAWL_SHARED);
 		leave(lock);
 	}
-	atomic_store(&me->done, 1);
+	pawl_table_get_stats(frame.table, &stats);
+	atomic_fetch_add(&all->recoveries, (int64_t)stats.recoveries);
 }
 
 /* ---------------------------------------------------------------------- frame */
 
-static void hung(int signal)
+static void start(void)
 {
-	(void)signal;
-	wrong("rank %d hangs at lock %d", rank, atomic_load(&me->doing));
-	verdict(out, "survivors");
-	fprintf(out, "1..1\n");
-	fflush(out);
-	_exit(1);
-}
-
-static void start(const char *kind)
-{
-	MPI_Info info;
-	int n;
-
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	if (n != RANKS) {
-		fprintf(stderr, "survivors: needs %d ranks\n", RANKS);
-		_exit(2);
-	}
-	all = mortal_share(MPI_COMM_WORLD, sizeof *all);
-	me = &all->rank[rank];
+	all = share_memory(sizeof *all);
+	me = &all->rank[frame.rank];
 	atomic_store(&me->pid, (int)getpid());
-	atomic_store(&me->doing, NOTHING);
-	MPI_Info_create(&info);
-	MPI_Info_set(info, "pawl_lease", "10000");
-	if (pawl_table_create(MPI_COMM_WORLD, kind, LOCKS, info, &table) != PAWL_SUCCESS) {
-		fprintf(stderr, "survivors: %s\n", pawl_error_message());
-		_exit(1);
-	}
-	MPI_Info_free(&info);
-	ranges = pawl_kind_find(kind)->capabilities & PAWL_CAP_RANGES;
-	shares = pawl_kind_find(kind)->capabilities & PAWL_CAP_SHARED;
-	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void report(const char *kind, int scenario, const char *seed)
+static void options(MPI_Info info)
+{
+	MPI_Info_set(info, "pawl_lease", "10000");
+}
+
+static uint64_t locks(void)
+{
+	return LOCKS;
+}
+
+static void report(FILE *out)
 {
 	struct pawl_table_info info;
 	int64_t lost = 0, grants = 0;
@@ -407,42 +335,20 @@ static void report(const char *kind, int scenario, const char *seed)
 		lost += atomic_load(&all->rank[r].lost);
 		grants += atomic_load(&all->rank[r].all);
 	}
-	pawl_table_get_info(table, &info);
-	verdict(out, "%s, %s, seed %s", kind, scenarios[scenario].name, seed);
+	pawl_table_get_info(frame.table, &info);
+	verdict(out, "%s, %s", frame.kind, frame.scenario->name);
 	fprintf(out, "1..1\n# grants %lld recoveries %lld lost %lld recovered_us %lld (%s)\n",
 		(long long)grants, (long long)atomic_load(&all->recoveries), (long long)lost,
 		(long long)(atomic_load(&all->recovered) / 1000), info.parameters);
-	fflush(out);
 }
 
-int main(int argc, char **argv)
-{
-	int scenario = argc == 5 ? scenario_of(argv[2]) : NOTHING;
-	struct pawl_stats stats;
-
-	if (scenario == NOTHING) {
-		fprintf(stderr, "usage: survivors KIND"
-				" holding|waiting|followed|handing|anytime|stopped SEED FILE\n");
-		return 2;
+#define OF_HOLDERS(scenario, number)                                                     \
+	{                                                                                \
+		.name = #scenario, .ranks = RANKS, .deaths = number, .limit_s = LIMIT_S, \
+		.start = start, .options = options, .locks = locks, .play = scenario,    \
+		.check = use_all, .report = report                                       \
 	}
-	out = fopen(argv[4], "a");
-	if (!out) {
-		perror(argv[4]);
-		return 2;
-	}
-	MPI_Init(&argc, &argv);
-	start(argv[1]);
-	random_state = strtoull(argv[3], NULL, 10) * 1000 + (uint64_t)rank;
-	signal(SIGALRM, hung);
-	if (rank < 2)
-		alarm(CRASH_S);
-	play(scenario);
-	pawl_table_get_stats(table, &stats);
-	atomic_fetch_add(&all->recoveries, (int64_t)stats.recoveries);
-	atomic_fetch_add(&all->begun, 1);
-	while (rank == 0 && atomic_load(&all->begun) < RANKS - scenarios[scenario].deaths)
-		sleep_for(0.001);
-	if (rank == 0)
-		report(argv[1], scenario, argv[3]);
-	_exit(is_wrong());
-}
+const struct scenario deaths_of_holders[] = {
+    OF_HOLDERS(holding, 1), OF_HOLDERS(waiting, 1), OF_HOLDERS(followed, 1), OF_HOLDERS(handing, 2),
+    OF_HOLDERS(anytime, 2), OF_HOLDERS(stopped, 0), {.name = NULL},
+};
