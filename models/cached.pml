@@ -131,7 +131,7 @@
 #define WRITES ((WRITERS >> p) & 1)
 #define READS ((READERS >> p) & 1)
 #define INTENDS ((INTENTS >> p) & 1)
-#define LOOKS ((INTENTS_SHARED >> p) & 1)
+#define INTENDS_SHARED ((INTENTS_SHARED >> p) & 1)
 #ifndef AHEADS
 #define AHEADS 0
 #endif
@@ -477,7 +477,7 @@ proctype P(byte p)
 	   :: WRITES -> c = X
 	   :: READS -> c = S
 	   :: INTENDS -> c = I
-	   :: LOOKS -> c = IS
+	   :: INTENDS_SHARED -> c = IS
 	   fi;
 #if defined(TIMED) && !defined(LIVE) && NN == 2
 	   if :: c == X -> u = 1 :: u = 0 fi;

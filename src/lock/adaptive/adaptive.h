@@ -24,15 +24,15 @@ enum {
 	COUNT_BITS = 19,
 	SHARED_SHIFT = 6,
 	INTENT_SHIFT = SHARED_SHIFT + COUNT_BITS,
-	READERS_SHIFT = INTENT_SHIFT + COUNT_BITS,
+	SHARED_INTENTS_SHIFT = INTENT_SHIFT + COUNT_BITS,
 	MOST_CLIENTS = (1 << COUNT_BITS) - 1
 };
 #define W_COUNT(shift) ((int64_t)MOST_CLIENTS << (shift))
 #define W_SHARERS W_COUNT(SHARED_SHIFT)
 #define W_INTENTS W_COUNT(INTENT_SHIFT)
-#define W_READERS W_COUNT(READERS_SHIFT) /* intents shared */
-#define W_COUNTS (W_SHARERS | W_INTENTS | W_READERS)
-_Static_assert((W_HELD | W_STRICT) < 1 << SHARED_SHIFT && READERS_SHIFT + COUNT_BITS <= 63,
+#define W_SHARED_INTENTS W_COUNT(SHARED_INTENTS_SHIFT) /* intents shared */
+#define W_COUNTS (W_SHARERS | W_INTENTS | W_SHARED_INTENTS)
+_Static_assert((W_HELD | W_STRICT) < 1 << SHARED_SHIFT && SHARED_INTENTS_SHIFT + COUNT_BITS <= 63,
 	       "the fields of W do not overlap, and W is never negative");
 
 struct adaptive_constants {
@@ -95,7 +95,8 @@ RMA_INLINE int64_t adaptive_one(const struct lock_slot *slot)
 		return W_HELD;
 	if (slot->mode == PAWL_SHARED)
 		return INT64_C(1) << SHARED_SHIFT;
-	return INT64_C(1) << (slot->mode & PAWL_INTENT_SHARED ? READERS_SHIFT : INTENT_SHIFT);
+	return INT64_C(1) << (slot->mode & PAWL_INTENT_SHARED ? SHARED_INTENTS_SHIFT
+							      : INTENT_SHIFT);
 }
 
 /* The holders that exclude it: for these values of W it has to wait. */

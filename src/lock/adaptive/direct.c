@@ -79,7 +79,7 @@ static bool may_hand_on(const struct lock_setup *s, struct lock_slot *slot)
 	}
 	own->handed = 0;
 	rma_get(&slot->client, adaptive_word(slot, LINE_W), &value);
-	return !(value & (W_INTENTS | W_READERS));
+	return !(value & (W_INTENTS | W_SHARED_INTENTS));
 }
 
 static int64_t time_of(struct lock_slot *slot)

@@ -236,8 +236,8 @@ static bool await_w(struct lock_slot *slot)
 		return true;
 	/* The count of intents shared is in the upper half. While one is in, W is not handed over.
 	 */
-	if (!(w & others & ~LOOKS))
-		return rma_await_until(&slot->client, word, LOOKS, RMA_EQ, 0, RMA_SOON,
+	if (!(w & others & ~SHARED_INTENTS))
+		return rma_await_until(&slot->client, word, SHARED_INTENTS, RMA_EQ, 0, RMA_SOON,
 				       slot->deadline_ns, what, &w);
 	return rma_await_until(&slot->client, word, HOLDERS | KEEPS, RMA_NE, w & (HOLDERS | KEEPS),
 			       RMA_SOON, slot->deadline_ns, what, &w);

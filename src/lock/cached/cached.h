@@ -28,20 +28,20 @@ enum mode { MODE_N, MODE_S, MODE_X, MODE_I };
 enum {
 	COUNT_BITS = 13,
 	INTENTS_SHIFT = COUNT_BITS,
-	LOOKS_SHIFT = 32,
-	PASSES_SHIFT = LOOKS_SHIFT + COUNT_BITS,
+	SHARED_INTENTS_SHIFT = 32,
+	PASSES_SHIFT = SHARED_INTENTS_SHIFT + COUNT_BITS,
 	PASSES_BITS = 5,
 	USES_SHIFT = PASSES_SHIFT + PASSES_BITS,
 	USES_BITS = 9,
 	MOST_CLIENTS = (1 << COUNT_BITS) - 1
 };
 _Static_assert((int)ADAPTIVE_MOST_STAY < 1 << USES_BITS, "W counts the acquires of a stay");
-#define READER INT64_C(1)
+#define SHARER INT64_C(1)
 #define INTENT (INT64_C(1) << INTENTS_SHIFT)
-#define LOOK (INT64_C(1) << LOOKS_SHIFT)
-#define READERS (READER * MOST_CLIENTS)
+#define SHARED_INTENT (INT64_C(1) << SHARED_INTENTS_SHIFT)
+#define SHARERS (SHARER * MOST_CLIENTS)
 #define INTENTS (INTENT * MOST_CLIENTS)
-#define LOOKS (LOOK * MOST_CLIENTS)
+#define SHARED_INTENTS (SHARED_INTENT * MOST_CLIENTS)
 #define WRITER (INT64_C(1) << 26)
 #define HANDED (INT64_C(1) << 27)
 #define AWAITED (INT64_C(1) << 28)
@@ -56,8 +56,8 @@ _Static_assert((int)ADAPTIVE_MOST_STAY < 1 << USES_BITS, "W counts the acquires 
 #define EXCLUSIVE (WRITER | HANDED)
 /* With one of these, a client may await a change of W: the head of QUEUE, that of the queue of
  * nodes, or an intent that is ahead. */
-#define WAKES (AWAITED | STRICT | INTENTS | LOOKS)
-#define HOLDERS (READERS | INTENTS | LOOKS | EXCLUSIVE)
+#define WAKES (AWAITED | STRICT | INTENTS | SHARED_INTENTS)
+#define HOLDERS (SHARERS | INTENTS | SHARED_INTENTS | EXCLUSIVE)
 /* The topmost bits: how many have counted themselves in, without a carry. */
 enum { HITS_BITS = 5, HITS_SHIFT = 64 - HITS_BITS };
 _Static_assert(INTENTS_SHIFT + COUNT_BITS == 26 && USES_SHIFT + USES_BITS <= HITS_SHIFT,

@@ -19,7 +19,8 @@ static bool hand_over(const struct lock_setup *s, struct lock_slot *slot)
 		w = near_get(slot);
 		/* The head may have gone to wait for other nodes, unless this one keeps the queue.
 		 */
-		if ((w & (INTENTS | LOOKS)) || (!(w & (KEEPS | AWAITED)) && !FAULT(cached_awaited)))
+		if ((w & (INTENTS | SHARED_INTENTS)) ||
+		    (!(w & (KEEPS | AWAITED)) && !FAULT(cached_awaited)))
 			return false;
 	} while (!near_swap(slot, w,
 			    w - WRITER + HANDED + (policy_stays(s, lock_own(slot), w) ? use : 0)));
@@ -97,7 +98,7 @@ static bool grant_as_head(const struct lock_setup *s, struct lock_slot *slot, bo
 		uses = ADAPTIVE_MOST_STAY;
 	if (mcs_leave(slot, RMA_NODE, queue, &succ))
 		return false;
-	if (*stays && !(w & (INTENTS | LOOKS))) {
+	if (*stays && !(w & (INTENTS | SHARED_INTENTS))) {
 		if (FAULT(cached_granted))
 			near_swap(slot, w, w & ~(WRITER | KEEPS));
 		return mcs_hand_over(s, slot, RMA_NODE, queue, succ,

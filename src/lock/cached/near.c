@@ -74,7 +74,7 @@ static int64_t add_as_head(struct lock_slot *slot)
 	const struct rma_word word = cached_word(slot, LINE_W);
 	int64_t w, old;
 
-	rma_fao(&slot->client, word, RMA_SUM, READER + HIT, &w);
+	rma_fao(&slot->client, word, RMA_SUM, SHARER + HIT, &w);
 	if (!(w & near_others(slot)) && (w & (HEADS | STRICT))) {
 		rma_fao(&slot->client, word, RMA_AND, ~(HEADS | STRICT), &old);
 		near_wake(slot, old);
@@ -113,7 +113,7 @@ static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool 
 	} else if (looks) {
 		rma_fao(&slot->client, word, RMA_SUM, 0, w);
 	} else if (adds) {
-		rma_fao(&slot->client, word, RMA_SUM, READER + HIT, w);
+		rma_fao(&slot->client, word, RMA_SUM, SHARER + HIT, w);
 		return NEAR_IN;
 	} else {
 		rma_cas(&slot->client, word, guess, with_client(slot, guess, false), w);
@@ -130,7 +130,7 @@ static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool 
 			return NEAR_IN;
 		}
 		if (adds && !(*w & AWAITED)) {
-			rma_fao(&slot->client, word, RMA_SUM, READER + HIT, w);
+			rma_fao(&slot->client, word, RMA_SUM, SHARER + HIT, w);
 			return NEAR_IN;
 		}
 		if (near_swap(slot, *w, with_client(slot, *w, is_head)))
@@ -210,7 +210,7 @@ bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 
 	do {
 		w = near_get(slot);
-		if (!(w & KEEPS) || !(w & READERS) || (w & near_others(slot)) ||
+		if (!(w & KEEPS) || !(w & SHARERS) || (w & near_others(slot)) ||
 		    !policy_stays(s, lock_own(slot), w) || (!is_head && !may_pass(s, slot, w)))
 			return false;
 		rest = is_head ? w & ~HEADS : w & AWAITED ? w + PASS : w;

@@ -21,7 +21,9 @@ RMA_INLINE int64_t near_one(const struct lock_slot *slot)
 {
 	if (is_exclusive(slot))
 		return WRITER;
-	return slot->mode & PAWL_SHARED ? READER : slot->mode & PAWL_INTENT ? INTENT : LOOK;
+	return slot->mode & PAWL_SHARED   ? SHARER
+	       : slot->mode & PAWL_INTENT ? INTENT
+					  : SHARED_INTENT;
 }
 
 RMA_INLINE int64_t near_others(const struct lock_slot *slot)
@@ -30,14 +32,14 @@ RMA_INLINE int64_t near_others(const struct lock_slot *slot)
 		return HOLDERS;
 	if (slot->mode & PAWL_INTENT_SHARED)
 		return EXCLUSIVE;
-	return EXCLUSIVE | (slot->mode & PAWL_SHARED ? INTENTS : READERS);
+	return EXCLUSIVE | (slot->mode & PAWL_SHARED ? INTENTS : SHARERS);
 }
 
 /* The holders that are in the way of a recall to this mode. */
 RMA_INLINE int64_t near_conflict(int64_t mode)
 {
 	mode &= MODE_MASK;
-	return mode == MODE_N ? HOLDERS : EXCLUSIVE | (mode == MODE_S ? INTENTS : READERS);
+	return mode == MODE_N ? HOLDERS : EXCLUSIVE | (mode == MODE_S ? INTENTS : SHARERS);
 }
 
 /* Change W from one value to another, and wake those that await it. */

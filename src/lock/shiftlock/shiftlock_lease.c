@@ -31,7 +31,8 @@
  *       continue after three leases, because the client of that link finds its block dead). Of the
  *       stops that last more than three leases and begin in just these few instructions, one in
  *       65536, or in 127, ends so. STATUS shows with the same number that a writer has left, or was
- *       passed over.
+ *       passed over. With lease 0 no number matters: no client leaves the queue before it is linked
+ *       or granted.
  *   (H) A holder that was given up learns of it: its release changes A, or gets A beside the put of
  *       its grant (R6), and sees that it is dead. The get may come before the put: if A died in
  *       between, the holder had left its critical section, and its grant is for a dead block, (G).
@@ -70,14 +71,6 @@
  *     old, or has seen this REL, and its own release finds A dead.
  *   - A releaser that stops or dies before its put is as a holder that does. After the put nothing
  *     depends on it: its count in A is subtracted by the receiver, or goes with the block.
- *
- * Numbers that wrap. A grant has 16 bits of the number of a slot's queueing, and a link a tag that
- * is the same again after 127 queueings. With lease 0 neither matters: no client leaves the queue
- * before it is linked or granted. With leases a client may be given up between its swap of TAIL and
- * its link (or before its grant), and continue later. The link or the grant then does harm only if
- * the slot for which it is meant has queued again, a multiple of 127 (for a link) or of 2^16 times
- * (for a grant) exactly: at least that many acquires, each of one or two round trips, within one
- * stop of a client between two consecutive operations.
  *
  * Lives (lock/life.c): the number of a spare block is that of the life; 0 is the first block.
  * Spares are taken in ascending order, and the replacement of a block is taken when that block is
