@@ -2,6 +2,7 @@
 !
 ! The results of a coarray program, in TAP: a result is good if it is so at each image.
 module coarray_results
+  use, intrinsic :: iso_fortran_env, only: output_unit
   implicit none
   private
   public :: report, end_of_results
@@ -25,11 +26,14 @@ contains
     else
       print '(a,i0,2a)', 'ok ', results, ' - ', name
     end if
+    flush (output_unit)
   end subroutine
 
-  ! The plan, and error termination if a result was not good.
+  ! The plan, and error termination if a result was not good. That of one image may end the others
+  ! at once, so what is printed is written before.
   subroutine end_of_results()
     if (this_image() == 1) print '(a,i0)', '1..', results
+    flush (output_unit)
     sync all
     if (failures > 0) error stop 1
   end subroutine

@@ -52,10 +52,20 @@ silent()
 	! grep '^pawl' "$work/silent"
 }
 
-# notices_missing_locks COMMAND...: without locks, a check of the program fails.
+# notices_missing_locks RUN RANKS SECONDS PROGRAM: without locks, a check of the program fails. The
+# ranks write what they print to a file themselves: when one of them ends with an error, the
+# launcher may lose what the others printed last.
 notices_missing_locks()
 {
-	TEST_BREAK=1 caught "$@"
+	: >"$work/broken"
+	TEST_BREAK=1 caught into_file "$@"
+}
+into_file()
+{
+	into_status=0
+	"$1" "$2" "$3" sh -c 'exec "$@" >>"$0" 2>&1' "$work/broken" "$4" || into_status=$?
+	cat "$work/broken"
+	return $into_status
 }
 
 # notices_deadlock COMMAND...: the watchdog has the cycle; the command does not end by itself. It is
