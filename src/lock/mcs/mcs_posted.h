@@ -18,6 +18,12 @@
  * number that its owner has put into STATUS. It waits for the answers, because no other client
  * does.
  *
+ * Other than in the root queue of rma-mcs (posted_root.h), TAIL does not say which stay it is, and
+ * so a queue node is not free at once. An element has 24 bits there, and 36 are left for the number
+ * of its stay; a slot's id has 40 (slot.h), and numbers of the other 23 would be used again within
+ * seconds: a client that is stopped between A2 and A3 for as long could link itself to another
+ * stay.
+ *
  * Ordering guarantees: (A), (C), (D) and (E) of mcs.h, and
  *   (F) At the end of a stay, NEXT is swapped once by its owner or by the releaser that passes over
  *       it, and once by the successor, if there is one: the client that got the owner's id from
