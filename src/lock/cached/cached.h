@@ -23,8 +23,8 @@ _Static_assert(LINE_NEXT_ODD + 8 == LINE_BYTES, "the words fit");
 /* The mode in which a node caches a lock: S for sharers, I for intents of both kinds, X for all. */
 enum mode { MODE_N, MODE_S, MODE_X, MODE_I };
 
-/* W: the numbers of sharers, of intents exclusive and of intents shared, and flags. A parked client
- * that waits for any change notices those in the low half only. */
+/* W: a count or a flag a field. A parked client that waits for any change notices those in the low
+ * half only. */
 enum {
 	COUNT_BITS = 13,
 	INTENTS_SHIFT = COUNT_BITS,
@@ -37,20 +37,28 @@ enum {
 };
 _Static_assert((int)ADAPTIVE_MOST_STAY < 1 << USES_BITS, "W counts the acquires of a stay");
 #define SHARER INT64_C(1)
+/* Of intents exclusive. */
 #define INTENT (INT64_C(1) << INTENTS_SHIFT)
 #define SHARED_INTENT (INT64_C(1) << SHARED_INTENTS_SHIFT)
 #define SHARERS (SHARER * MOST_CLIENTS)
 #define INTENTS (INTENT * MOST_CLIENTS)
 #define SHARED_INTENTS (SHARED_INTENT * MOST_CLIENTS)
+/* An exclusive holder. */
 #define WRITER (INT64_C(1) << 26)
+/* Handed over to the clients of the node; none of them has taken it yet. */
 #define HANDED (INT64_C(1) << 27)
+/* The head of QUEUE waits for W. */
 #define AWAITED (INT64_C(1) << 28)
+/* A head of the queue of nodes waits for W of its own node: only clients ahead count themselves. */
 #define STRICT (INT64_C(1) << 29)
+/* The node is the head of the queue of nodes. */
 #define KEEPS (INT64_C(1) << 30)
+/* Clients that have passed the head of QUEUE since AWAITED. */
 #define PASS (INT64_C(1) << PASSES_SHIFT)
 #define PASSES (((INT64_C(1) << PASSES_BITS) - 1) << PASSES_SHIFT)
 /* What the head of the node's queue takes back when it is in, or gives up. */
 #define HEADS (AWAITED | PASSES)
+/* Acquires of the node in its turn. */
 #define USE (INT64_C(1) << USES_SHIFT)
 #define USES (((INT64_C(1) << USES_BITS) - 1) << USES_SHIFT)
 #define EXCLUSIVE (WRITER | HANDED)
@@ -75,16 +83,17 @@ RMA_INLINE int w_hits(int64_t w)
 }
 #define HIT ((int64_t)(UINT64_C(1) << HITS_SHIFT))
 
-/* MODE: an enum mode, BACK, WANT, AHEAD (the mode for clients ahead), TO (what the head recalls the
- * node to), and node and number of the recall. */
+/* MODE, from an enum mode on. */
 enum {
-	BACK_SHIFT = 2,
-	AHEAD_SHIFT = 5,
-	TO_SHIFT = 7,
-	MODE_NODE_SHIFT = 9,
-	NUMBER_SHIFT = 29,
+	BACK_SHIFT = 2,      /* the mode that the node will have again without asking; 0: none */
+	AHEAD_SHIFT = 5,     /* the mode for clients ahead */
+	TO_SHIFT = 7,        /* what the head recalls the node to */
+	MODE_NODE_SHIFT = 9, /* the node that recalls */
+	NUMBER_SHIFT = 29,   /* of its recalls */
 	NUMBER_BITS = 34
 };
+/* In MODE: the node that recalls waits for ACK. */
+#define WANT (INT64_C(1) << 4)
 /* In NOTES, the number; above it, the node's turn in the queue of nodes. */
 enum { TURN_BITS = 28 };
 #define NUMBER ((INT64_C(1) << NUMBER_BITS) - 1)
@@ -97,7 +106,6 @@ _Static_assert(NUMBER_BITS + TURN_BITS <= 62, "the fields of NOTES do not overla
 /* In ACK, above node and number of a MODE; above a node that asks for a client ahead. */
 #define ACKNOWLEDGED (INT64_C(1) << 62)
 #define ASKED (INT64_C(1) << 61)
-#define WANT (INT64_C(1) << 4)
 
 /* Nodes in MODE, in TAIL and in a directory. */
 enum { NODE_BITS = 20 };
