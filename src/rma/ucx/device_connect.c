@@ -109,7 +109,7 @@ void ucx_device_forget(const struct rma_ucx *u)
 	const struct ucx_device *d = u->net->device;
 
 	for (unsigned i = 0; i < d->flights; i++)
-		if (d->flight[i]->pending.client && d->flight[i]->pending.client->rma == u->rma)
+		if (d->flight[i]->pending.client && ucx_of(d->flight[i]->pending.client->rma) == u)
 			ucx_pending_done(&d->flight[i]->pending, false);
 }
 

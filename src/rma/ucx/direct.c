@@ -56,7 +56,7 @@ void ucx_direct_forget(const struct rma_ucx *u)
 	struct ucx_net *n = u->net;
 
 	for (uint32_t i = 0; i < n->n_pending; i++)
-		if (n->pending[i]->client && n->pending[i]->client->rma == u->rma)
+		if (n->pending[i]->client && ucx_of(n->pending[i]->client->rma) == u)
 			ucx_pending_done(n->pending[i], false);
 }
 

@@ -652,7 +652,6 @@ static struct ucx_net *allocate(const struct rma_request *q)
 	n->users = 1;
 	n->next_pidfd = n->watched = n->watching_fd = -1;
 	n->own = (struct rma_ucx){.net = n,
-				  .rma = &n->own_rma,
 				  .limits = {offsetof(struct ucx_shared, deaths), sizeof(int64_t)},
 				  .keys_win = MPI_WIN_NULL};
 	n->own_rma.state = &n->own;

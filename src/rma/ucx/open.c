@@ -228,7 +228,7 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 		return failure;
 	}
 	*u = (struct rma_ucx){.net = n,
-			      .rma = r,
+			      .map = r->map,
 			      .limits = {RMA_HEADER_BYTES, q->bytes},
 			      .by_cpu = n->by_messages,
 			      .keys_win = MPI_WIN_NULL};

@@ -218,10 +218,10 @@ struct ucx_telling {
 /* A table. */
 struct rma_ucx {
 	struct ucx_net *net;
-	struct rma *rma;
-	uint32_t number; /* in the net */
-	bool left;       /* the net; its ranks or the MPI have ended */
-	bool by_cpu;     /* mapped words are changed by CPU */
+	char *const *map; /* of its struct rma */
+	uint32_t number;  /* in the net */
+	bool left;        /* the net; its ranks or the MPI have ended */
+	bool by_cpu;      /* mapped words are changed by CPU */
 	struct wire_limits limits;
 	_Atomic(rma_serve *) serve; /* performs tasks, with serve_arg; NULL: there are none */
 	void *serve_arg;
@@ -319,9 +319,9 @@ static inline struct ucx_net *ucx_net_of(const struct rma *r)
 	return ucx_of(r)->net;
 }
 
-static inline struct ucx_asleep *ucx_asleep_in(const struct rma *r, int rank)
+static inline struct ucx_asleep *ucx_asleep_in(char *const *map, int rank)
 {
-	return (struct ucx_asleep *)(void *)(r->map[rank] + RMA_TRANSPORT_AT);
+	return (struct ucx_asleep *)(void *)(map[rank] + RMA_TRANSPORT_AT);
 }
 
 /* ucx/devices.c: what the ranks ask each other before the first table, as words for

@@ -136,7 +136,7 @@ static const struct rma_ucx *find_segment(const struct ucx_net *n, const struct 
 		*base = ucx_is_ending() ? NULL : (char *)n->shared;
 		return *base ? u : NULL;
 	}
-	*base = u && h->segment >= 0 && h->segment < n->ranks ? u->rma->map[h->segment] : NULL;
+	*base = u && h->segment >= 0 && h->segment < n->ranks ? u->map[h->segment] : NULL;
 	return *base ? u : NULL;
 }
 

@@ -33,7 +33,7 @@ enum { SERVING, PROCESS, NODE, SOURCES };
 
 void ucx_wake_sleepers(const struct rma_ucx *u, int segment)
 {
-	struct ucx_asleep *t = ucx_asleep_in(u->rma, segment);
+	struct ucx_asleep *t = ucx_asleep_in(u->map, segment);
 
 	/* Orders the writes of words for other ranks before the look at the sleepers; pairs with
 	 * add_sleeper(), which comes before the kernel looks at the word. */
@@ -47,7 +47,12 @@ void ucx_wake_sleepers(const struct rma_ucx *u, int segment)
 		/* UCX's own operations may have written here, checked by UCX alone. */
 		if (at <= RMA_HEADER_BYTES || at > u->limits.end || (at - 1) % sizeof(int64_t))
 			continue;
-		w = rma_word(u->rma, RMA_NODE, segment, at - 1);
+		w = (struct rma_word){
+		    .map = (_Atomic(int64_t) *)(void *)(u->map[segment] + at - 1),
+		    .offset = at - 1,
+		    .rank = segment,
+		    .flags = RMA_CPU,
+		};
 		if (atomic_load(w.map) != atomic_load(&t->sleeper[i].value))
 			rma_wake_parked(w);
 	}
@@ -207,7 +212,7 @@ static struct ucx_sleeper *add_sleeper(struct ucx_asleep *t, uint64_t offset, in
 
 void ucx_sleep(struct rma_client *c, struct rma_word w, int64_t value, uint64_t ns)
 {
-	struct ucx_asleep *t = ucx_asleep_in(c->rma, w.rank);
+	struct ucx_asleep *t = ucx_asleep_in(c->rma->map, w.rank);
 	struct ucx_sleeper *d = add_sleeper(t, w.offset, value);
 
 	atomic_fetch_add(&t->sleepers, 1);
