@@ -236,6 +236,25 @@ typedef int pawl_home_fn(uint64_t lock, void *arg);
 int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_home_fn *home,
 			    void *arg, MPI_Info info, pawl_table **table);
 
+/*
+ * Give the locks of a table other homes, with what the program knows of their use: home(lock, arg)
+ * as of pawl_table_create_homed(), which may ask pawl_table_home() where a lock is until then.
+ * Collective over the table's communicator, while no other thread makes a call on the table. The
+ * handle stays the same, as do options, names, semaphores and counters, numbers of
+ * pawl_lock_token(), and statistics; places in queues after a deadline are lost, kinds learn anew
+ * who uses a lock, and spaces that have grown have their first size again.
+ *
+ * As much work as creating a table, and memory for both at a time: for use that has changed, not
+ * for each acquire. An acquire costs what it costs in a table created with these homes.
+ *
+ * The same code on all ranks, and after a failure nothing has changed. PAWL_ERR_HELD if a rank
+ * holds or awaits a lock of the table, or has a request; the message names the first few.
+ * PAWL_ERR_BUSY if a lock waits for its recovery, or for pawl_lock_consistent(). PAWL_ERR_PEER
+ * after a call has lost one of max_held. PAWL_ERR_UNSUPPORTED of mpi-win-lock, and of spaces with a
+ * lease. A read that has begun before is not valid: PAWL_ERR_BUSY at its end.
+ */
+int pawl_table_rehome(pawl_table *table, pawl_home_fn *home, void *arg);
+
 /* The integer that stands for a handle in Fortran. The ABI of MPI 5.0 has no MPI_Fint. */
 #ifdef MPI_ABI_VERSION
 typedef int pawl_fint;

@@ -955,7 +955,7 @@ template <class Home> struct homes {
 			return static_cast<int>(h->home(lock));
 		} catch (...) {
 			h->thrown = std::current_exception();
-			return -1; /* no rank: creation fails on all ranks */
+			return -1; /* no rank: the call fails on all ranks */
 		}
 	}
 };
@@ -1047,6 +1047,17 @@ class table
 	void shrink_to(MPI_Comm survivors)
 	{
 		detail::check(pawl_table_shrink(&table_, survivors));
+	}
+
+	/* Collective: pawl_table_rehome(). home as of homed(); it may ask home(). */
+	template <class Home> void rehome(Home home)
+	{
+		detail::homes<Home> homes{home, nullptr};
+		const int code = pawl_table_rehome(table_, &detail::homes<Home>::call, &homes);
+
+		if (homes.thrown)
+			std::rethrow_exception(homes.thrown);
+		detail::check(code);
 	}
 
 	/* For the calls of pawl.h. */

@@ -45,6 +45,7 @@ tap_program "2 hosts x 2, ranges, with threads" cluster $most -- "$lock/holders/
 tap_program "2 hosts x 2, optimistic reads" cluster $seconds -- "$lock/holders/reads"
 tap_program "2 hosts x 2, leases" cluster $seconds -- "$lock/deaths/leases"
 tap_program "2 hosts x 2, homes and names" cluster $seconds -- "$lock/table/homes"
+tap_program "2 hosts x 2, rehomed" cluster $seconds -- "$lock/table/rehomed" --only shiftlock
 tap_program "2 hosts x 2, events" cluster $seconds -- "$lock/holders/events"
 # pawl.sync of Python; an MPICH without mpi4py has a part of it.
 python=$MPI4PY packages=$srcdir/python

@@ -40,6 +40,7 @@ tap_program "threads, 2 ranks" mpi_run 2 120 "$lock/holders/threads" ${short:+--
 tap_program "leases, 3 ranks" mpi_run 3 120 env PAWL_WATCHDOG=0 "$lock/deaths/leases" \
 	${short:+--budget 0.04}
 tap_program "abandoned, 2 ranks" mpi_run 2 60 "$lock/deaths/abandon" --set max_held=1
+tap_program "rehomed, 3 ranks" mpi_run 3 120 "$lock/table/rehomed"
 tap_program "shrunk, 3 ranks" mpi_run 3 60 "$lock/deaths/shrunk"
 tap_program "timed acquires, 4 ranks" mpi_run 4 120 "$lock/holders/timed" ${short:+--budget 0.04}
 tap_program "optimistic reads, 4 ranks" mpi_run 4 120 "$lock/holders/reads" ${short:+--budget 0.04}

@@ -64,6 +64,10 @@ tap_program "leases on node:2 core:2" mpi_run 4 120 "$lock/deaths/leases" --set 
 tap_program "abandoned on node:2 core:2" mpi_run 4 60 "$lock/deaths/abandon" --set max_held=1 \
 	--set "topology=node:2 core:2"
 tap_program "homes on node:2 core:2" mpi_run 4 60 "$lock/table/homes" --set "topology=node:2 core:2"
+tap_program "rehomed on node:2 core:2" mpi_run 4 120 "$lock/table/rehomed" \
+	--set "topology=node:2 core:2" --only adaptive
+tap_program "rehomed on node:2 core:2, progress=thread" mpi_run 4 120 "$lock/table/rehomed" \
+	--set "topology=node:2 core:2" --only d-mcs --threads 1 --set progress=thread
 tap_program "operations on node:2 core:2" mpi_run 4 120 "$lock/calls/operations" \
 	--set "topology=node:2 core:2"
 

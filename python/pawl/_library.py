@@ -160,6 +160,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "pawl_table_get_info_sized": [c_void_p, POINTER(TableInfo), c_size_t],
     "pawl_table_home": [*_LOCK, POINTER(c_int)],
     "pawl_table_get_stats_sized": [c_void_p, POINTER(Stats), c_size_t],
+    "pawl_table_rehome": [c_void_p, HOME_FUNCTION, c_void_p],
     "pawl_table_reset_stats": [c_void_p],
     "pawl_table_set_name": [c_void_p, c_char_p],
     "pawl_lock_named": [c_void_p, c_char_p, POINTER(c_uint64)],

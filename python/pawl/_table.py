@@ -410,24 +410,25 @@ class Table:
     def _create_homed(
         self, comm: Any, kind: str, n: int, home: Callable[[int], int], handle: Any
     ) -> int:
+        return self._with_homes(
+            home,
+            lambda function: self._lib.pawl_table_create_homed_f(
+                comm.py2f(), kind.encode(), n, function, None, handle, byref(self._handle)
+            ),
+        )
+
+    def _with_homes(self, home: Callable[[int], int], call: Callable[[Any], int]) -> int:
+        """The code of a call with a home function; raises what that has raised here."""
         failure = []
 
-        def call(lock: int, _: object) -> int:
+        def ask(lock: int, _: object) -> int:
             try:
                 return home(lock)
             except BaseException as e:
                 failure.append(e)
                 return -1
 
-        code = self._lib.pawl_table_create_homed_f(
-            comm.py2f(),
-            kind.encode(),
-            n,
-            _library.HOME_FUNCTION(call),
-            None,
-            handle,
-            byref(self._handle),
-        )
+        code = call(_library.HOME_FUNCTION(ask))
         if failure:
             raise failure[0]
         return int(code)
@@ -453,6 +454,16 @@ class Table:
             code = self._lib.pawl_table_free(byref(self._handle))
             if self._handle or not MPI.Is_finalized():
                 check(code)
+
+    def rehome(self, home: Callable[[int], int]) -> None:
+        """Give the locks other homes, those of home(lock), which may ask home() of the table:
+        pawl_table_rehome(). Collective; nothing of the table is held or awaited meanwhile."""
+        check(
+            self._with_homes(
+                home,
+                lambda function: self._lib.pawl_table_rehome(self._handle, function, None),
+            )
+        )
 
     def shrink_to(self, survivors: Any) -> None:
         """Go on over the ranks that are left: pawl_table_shrink(). Collective over survivors, a

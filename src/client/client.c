@@ -318,6 +318,44 @@ int client_in_use(const struct client_set *set)
 	return n;
 }
 
+bool client_is_whole(const struct client_set *set)
+{
+	for (int i = 0; i < slots_used(set); i++)
+		if (atomic_load(&set->claims[i].owner) == SLOTS_LOST)
+			return false;
+	return true;
+}
+
+void client_copy_counts(struct lock_slot *to, const struct lock_slot *from)
+{
+	to->acquires = from->acquires;
+	to->aborts = from->aborts;
+	to->recoveries = from->recoveries;
+	to->client.waits = from->client.waits;
+	to->client.parks = from->client.parks;
+	memcpy(to->client.count, from->client.count, sizeof to->client.count);
+}
+
+static void begin_anew(struct client_set *set, int index)
+{
+	struct lock_slot *slot = &set->slots[index], fresh = {.id = 0};
+	const uint64_t words = set->scratch_words / (uint64_t)set->setup->max_held;
+
+	if (slot->id == 0)
+		return;
+	client_copy_counts(&fresh, slot);
+	memcpy(slot, &fresh, sizeof fresh);
+	memset(set->scratch + (uint64_t)index * words, 0, words * sizeof *set->scratch);
+	slots_prepare(set, index);
+	slots_give_back(set, slot);
+}
+
+void client_begin_anew(struct client_set *set)
+{
+	for (int i = 0; i < set->setup->max_held; i++)
+		begin_anew(set, i);
+}
+
 bool client_find_own_range(const struct client_set *set, uint64_t space,
 			   const struct client_units *wanted, struct client_units *own)
 {

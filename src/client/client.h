@@ -334,6 +334,14 @@ static inline bool client_other_thread_has(const struct client_set *set, uint64_
 bool client_find_own_range(const struct client_set *set, uint64_t space,
 			   const struct client_units *wanted, struct client_units *own);
 
+/* The table has other words, in which nobody has anything: all slots are free, with their counts.
+ * Not while a client has one. */
+void client_begin_anew(struct client_set *set);
+/* What a slot counts for pawl_table_get_stats(). */
+void client_copy_counts(struct lock_slot *to, const struct lock_slot *from);
+/* Whether no slot is lost: client_has_lost(). */
+bool client_is_whole(const struct client_set *set);
+
 /* The number of locks that this process holds or awaits; and the first few of them, for
  * messages. */
 int client_in_use(const struct client_set *set);

@@ -26,7 +26,8 @@
  *       earlier life that adds late gets a number from TOKEN that is too large by what the holders
  *       of later lives have added before, less than 2^34; the term outweighs it. A table that
  *       replaces another one starts with new words, and its era outweighs both, as long as a lock
- *       has fewer than 2^24 terms, which take leases.
+ *       has fewer than 2^24 terms, which take leases. A lock that gets another home while nobody
+ *       has it (table/rehome.c) starts with new words, too, and its TOKEN with the number reached.
  * A holder that does not call life_repair() leaves the state as it is, and so does one that dies.
  *
  * Cost: nothing in the first life. After a recovery a get for each acquire, until the slot has
@@ -40,7 +41,7 @@
  */
 #include "lock/lock.h"
 
-enum { LIFE_COPY_BITS = 25, LIFE_TERM_BIT = 34, LIFE_ERA_BIT = 58 };
+enum { LIFE_COPY_BITS = 25, LIFE_ERA_BIT = 58 };
 
 static struct rma_word word_of(const struct lock_setup *s, struct lock_slot *slot, uint64_t which)
 {

@@ -12,10 +12,16 @@ struct lock_life {
 };
 
 /* Of a table that replaces another one (pawl_table_shrink()); its numbers are larger. */
-enum { LIFE_MOST_ERAS = 31 };
+enum { LIFE_MOST_ERAS = 31, LIFE_TERM_BIT = 34 };
 
 /* Words of a lock at its home, zero at first. */
 enum { LIFE_REPAIRED = 0, LIFE_TOKEN = 8, LIFE_BYTES = 16 };
+
+/* What TOKEN holds of the earlier terms, if the lock gets new words in this one. */
+static inline int64_t life_earlier_numbers(int64_t term)
+{
+	return term << LIFE_TERM_BIT;
+}
 
 /* Whether the holder of a lock in this copy, not the first one, has to be told of the recovery. */
 bool life_is_told(const struct lock_setup *s, struct lock_slot *slot, int64_t copy);

@@ -136,6 +136,22 @@ void observe_report(struct observe *o)
 			o->calls[i]->report(o->state[i]);
 }
 
+void observe_before_move(struct observe *o)
+{
+	for (int i = 0; o && i < o->n; i++)
+		if (o->calls[i]->before_move)
+			o->calls[i]->before_move(o->state[i]);
+}
+
+void observe_after_move(struct observe *o, uint64_t board)
+{
+	if (o)
+		o->table.board = board;
+	for (int i = 0; o && i < o->n; i++)
+		if (o->calls[i]->after_move)
+			o->calls[i]->after_move(o->state[i]);
+}
+
 void observe_report_locks(struct observe *o, MPI_Comm comm, uint64_t first, uint64_t n,
 			  uint64_t extra, const char *title)
 {

@@ -97,6 +97,10 @@ struct observer {
 	 * their order, and which no other thread uses meanwhile. */
 	void (*report_locks)(void *state, MPI_Comm comm, uint64_t first, uint64_t n, uint64_t extra,
 			     const char *title);
+	/* The table gets other segments, with other homes, and no client has a lock: before rma and
+	 * setup change, and after that. Local; other threads may act on other tables. */
+	void (*before_move)(void *state);
+	void (*after_move)(void *state);
 	/* A percentile of this rank's acquires, or holds. */
 	void (*percentile)(void *state, bool holds, double percent, uint64_t *ns);
 };
@@ -140,6 +144,9 @@ int observe_open(struct observe *o, const int64_t word[OBSERVE_WORDS]);
 /* Let all observers report. Collective. */
 void observe_report(struct observe *o);
 void observe_close(struct observe *o);
+/* Tell them before the table gets other segments, and after that; o may be NULL. */
+void observe_before_move(struct observe *o);
+void observe_after_move(struct observe *o, uint64_t board);
 void observe_report_locks(struct observe *o, MPI_Comm comm, uint64_t first, uint64_t n,
 			  uint64_t extra, const char *title);
 /* Whether an observer reports locks. */

@@ -38,6 +38,7 @@ struct rma_progress {
 	struct rma_client client; /* for this thread alone */
 	uint64_t words;           /* of the segment, that the sum covers */
 	pthread_t thread;
+	pthread_mutex_t mutex; /* of client and words: rma_progress_pause() */
 	_Atomic(bool) stop;
 };
 
@@ -73,16 +74,17 @@ static void nap(uint64_t idle_ns, uint64_t look_ns)
 static void *drive(void *arg)
 {
 	struct rma_progress *p = arg;
-	const struct rma_transport *transport = p->client.rma->transport;
-	uint64_t changed = rma_now_ns(), sum = sum_of_words(p), looks_ns = 0, used = thread_ns();
+	uint64_t changed = rma_now_ns(), sum = 0, looks_ns = 0, used = thread_ns();
 
 	/* Make naps precise. */
 	prctl(PR_SET_TIMERSLACK, SLACK_NS, 0, 0, 0);
 	while (!atomic_load_explicit(&p->stop, memory_order_acquire)) {
 		uint64_t before = sum, used_before = used;
 
-		transport->progress(&p->client);
+		pthread_mutex_lock(&p->mutex);
+		p->client.rma->transport->progress(&p->client);
 		sum = sum_of_words(p);
+		pthread_mutex_unlock(&p->mutex);
 		if (sum != before)
 			changed = rma_now_ns();
 		nap(rma_now_ns() - changed, looks_ns / LOOKS_AVERAGED);
@@ -92,18 +94,39 @@ static void *drive(void *arg)
 	return NULL;
 }
 
+static void take(struct rma_progress *p, struct rma *r, uint64_t bytes)
+{
+	p->client = (struct rma_client){.rma = r};
+	p->words = (bytes < SUM_BYTES ? bytes : SUM_BYTES) / sizeof(int64_t);
+}
+
 struct rma_progress *rma_progress_start(struct rma *r, uint64_t bytes)
 {
 	struct rma_progress *p = calloc(1, sizeof *p);
 
 	if (!p)
 		return NULL;
-	p->client.rma = r;
-	p->words = (bytes < SUM_BYTES ? bytes : SUM_BYTES) / sizeof(int64_t);
+	pthread_mutex_init(&p->mutex, NULL);
+	take(p, r, bytes);
 	if (thread_start(&p->thread, drive, p))
 		return p;
+	pthread_mutex_destroy(&p->mutex);
 	free(p);
 	return NULL;
+}
+
+void rma_progress_pause(struct rma_progress *p)
+{
+	if (p)
+		pthread_mutex_lock(&p->mutex);
+}
+
+void rma_progress_go_on(struct rma_progress *p, uint64_t bytes)
+{
+	if (!p)
+		return;
+	take(p, p->client.rma, bytes);
+	pthread_mutex_unlock(&p->mutex);
 }
 
 void rma_progress_stop(struct rma_progress *p)
@@ -112,5 +135,6 @@ void rma_progress_stop(struct rma_progress *p)
 		return;
 	atomic_store_explicit(&p->stop, true, memory_order_release);
 	pthread_join(p->thread, NULL);
+	pthread_mutex_destroy(&p->mutex);
 	free(p);
 }

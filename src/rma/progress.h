@@ -13,6 +13,11 @@ struct rma_progress;
  * from several threads at a time. NULL: no memory, or no thread. */
 struct rma_progress *rma_progress_start(struct rma *r, uint64_t bytes);
 
+/* The thread does not look at r from here on, until it goes on with other segments of r, of this
+ * many bytes. p may be NULL. */
+void rma_progress_pause(struct rma_progress *p);
+void rma_progress_go_on(struct rma_progress *p, uint64_t bytes);
+
 /* Stop the thread, which takes as long as it sleeps (some milliseconds), and free it. p may be
  * NULL. */
 void rma_progress_stop(struct rma_progress *p);

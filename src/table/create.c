@@ -361,6 +361,19 @@ static int make_segments(pawl_table *t, const struct options *o)
 	return failure == RMA_OK ? PAWL_SUCCESS : error_set(codes[failure], "%s", err);
 }
 
+int table_make_segments(pawl_table *t, const struct lock_protocol *p, const struct options *o,
+			uint64_t n, pawl_home_fn *home, void *arg)
+{
+	int rc = choose_layout(t, p, o, n, home, arg);
+
+	rc = table_check_memory(t, rc, t->bytes, true);
+	if (rc == PAWL_SUCCESS)
+		rc = make_segments(t, o);
+	if (rc == PAWL_SUCCESS)
+		t->setup.posts = t->setup.posts && t->rma.transport->can.posts;
+	return rc;
+}
+
 static int open_protocol(pawl_table *t)
 {
 	const struct lock_protocol *p = t->setup.protocol;
@@ -475,14 +488,10 @@ static int build(pawl_table *t, const struct lock_protocol *kind, const struct o
 		 uint64_t n, pawl_home_fn *home, void *arg)
 {
 	const struct lock_protocol *p = setup_protocol(kind, t->job->topo);
-	int rc = choose_layout(t, p, o, n, home, arg);
+	int rc = table_make_segments(t, p, o, n, home, arg);
 
-	rc = table_check_memory(t, rc, t->bytes, true);
-	if (rc == PAWL_SUCCESS)
-		rc = make_segments(t, o);
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	t->setup.posts = t->setup.posts && t->rma.transport->can.posts;
 	choose_waiting(t, o);
 	if (p->shares_clock && !t->job->one_host && !rma_compare_clocks(t->comm, &t->rma.clock))
 		return error_set(PAWL_ERR_MPI, "the clocks of the hosts could not be compared");
@@ -629,24 +638,24 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
 	return create(comm, kind, n, true, home, arg, info, table);
 }
 
-/* If any rank holds something, all ranks get the message of the lowest such rank. Collective. */
-static int check_free(pawl_table *t)
+int table_check_idle(pawl_table *t, int rc, const char *call)
 {
-	int64_t holder = client_in_use(&t->clients) ? t->rma.rank : t->setup.topo->nranks, least;
+	const int nobody = t->setup.topo->nranks;
+	int64_t mine[] = {-rc, client_in_use(&t->clients) ? t->rma.rank : nobody}, all[2] = {0};
 	char text[ERROR_LENGTH] = "";
-	int rc = meet(t->comm, &holder, &least, 1, "pawl_table_free()", t->rma.waiting.watchdog);
-	int first;
+	int mpi = meet(t->comm, mine, all, 2, call, t->rma.waiting.watchdog), first;
 
-	if (rc != MPI_SUCCESS)
-		return table_mpi_failed("MPI_Allreduce", rc);
-	first = (int)least;
-	if (first == t->setup.topo->nranks)
+	rc = agreed(t->comm, rc, mpi == MPI_SUCCESS ? (int)-all[0] : rc, mpi);
+	if (rc != PAWL_SUCCESS)
+		return rc;
+	first = (int)all[1];
+	if (first == nobody)
 		return PAWL_SUCCESS;
 	if (first == t->rma.rank)
 		client_list_held(&t->clients, text, sizeof text);
 	PMPI_Bcast(text, sizeof text, MPI_CHAR, first, t->comm);
-	return error_set(PAWL_ERR_HELD, "rank %d %s %s%s: release before pawl_table_free()", first,
-			 t->clients.threaded ? "holds or awaits" : "holds", text, t->of_name);
+	return error_set(PAWL_ERR_HELD, "rank %d %s %s%s: release before %s", first,
+			 t->clients.threaded ? "holds or awaits" : "holds", text, t->of_name, call);
 }
 
 void table_forget(pawl_table *t, enum kept_end end)
@@ -677,7 +686,7 @@ int pawl_table_free(pawl_table **table)
 	}
 	if (rc == PAWL_SUCCESS) {
 		left_await(t, false);
-		rc = check_free(t);
+		rc = table_check_idle(t, PAWL_SUCCESS, "pawl_table_free()");
 	}
 	if (rc != PAWL_SUCCESS)
 		return rc;

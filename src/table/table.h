@@ -39,6 +39,7 @@ struct pawl_table {
 	pawl_table *next;       /* in the list of live tables (life.c) */
 	struct options options; /* as they were asked for */
 	int era;                /* how often pawl_table_shrink() has replaced it */
+	uint64_t moves;         /* how often pawl_table_rehome() has moved its locks */
 	bool in_session;        /* created without MPI_Init */
 	bool of_layer;     /* of a layer under another interface: the program does not know it */
 	bool freed;        /* life_bury() */
@@ -76,6 +77,13 @@ int table_check_comm(MPI_Comm comm, const char *what);
 /* Make a table, unless rc or that of another rank is a failure. The options are the table's then,
  * and freed otherwise. Collective. */
 int table_build(const struct table_request *q, int rc, pawl_table **table);
+/* Choose the layout of a table and make its segments, by the homes of a function, or, if that is
+ * NULL, of the options. Collective. */
+int table_make_segments(pawl_table *t, const struct lock_protocol *p, const struct options *o,
+			uint64_t n, pawl_home_fn *home, void *arg);
+/* The worst rc of all ranks; or PAWL_ERR_HELD with the message of the lowest rank that holds or
+ * awaits something. call: that of the program, for messages. Collective. */
+int table_check_idle(pawl_table *t, int rc, const char *call);
 /* Free what is left of t after the MPI has ended (KEPT_ENDED), or ranks of it (KEPT_LEAVE): what
  * the MPI has of it, and shared memory, stay. Local. */
 void table_forget(pawl_table *t, enum kept_end end);

@@ -507,6 +507,10 @@ void failures()
 	moved = pawl::table::homed(MPI_COMM_WORLD, "d-mcs", 100,
 				   [](std::uint64_t lock) { return lock < 50 ? 0 : ranks - 1; });
 	EXPECT(moved.home(49) == 0 && moved.home(50) == ranks - 1);
+	moved.rehome([&](std::uint64_t lock) { return ranks - 1 - moved.home(lock); });
+	EXPECT(moved.home(49) == ranks - 1 && moved.home(50) == 0);
+	throws([&] { moved.rehome([](std::uint64_t) { return ranks; }); }, PAWL_ERR_ARG, "lock ");
+	moved.rehome([](std::uint64_t lock) { return lock < 50 ? 0 : ranks - 1; });
 	bool thrown = false;
 	try {
 		moved = pawl::table::homed(MPI_COMM_WORLD, "d-mcs", 2, [](std::uint64_t) -> int {

@@ -634,6 +634,13 @@ contains
       call expect(home == 0, "the home of lock 49")
       call table%home(50_int64, home, ierror)
       call expect(home == ranks - 1 .and. ierror == PAWL_SUCCESS, "the home of lock 50")
+      last = 0
+      call table%rehome(home_of, arg=c_loc(last))
+      call table%home(50, home)
+      call expect(home == 0, "lock 50 has moved")
+      last = ranks
+      call pawl_table_rehome(table, home_of, ierror, c_loc(last))
+      call expect(ierror == PAWL_ERR_ARG, "no such rank")
       call table%get_info(info)
       call expect(info%kind == "rma-rw" .and. info%n == 100 .and. info%ranks == ranks, "the info")
       call expect(info%max_held == 16 .and. len(info%topology) > 0, "more of the info")

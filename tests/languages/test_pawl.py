@@ -333,6 +333,9 @@ def failures():
     fails(lambda: table.acquire(0), code.ARG, "null")
     homed = pawl.Table(comm, "d-mcs", 10, home=lambda lock: (ranks - 1) * (lock > 4))
     expect(homed.home(4) == 0 and homed.home(5) == ranks - 1, "homes")
+    homed.rehome(lambda lock: ranks - 1 - homed.home(lock))
+    expect(homed.home(4) == ranks - 1 and homed.home(5) == 0, "other homes")
+    fails(lambda: homed.rehome(lambda lock: ranks), code.ARG, "not in the communicator")
     homed.free()
     try:
         pawl.Table(comm, "d-mcs", 10, home=lambda lock: 1 // 0)

@@ -222,6 +222,16 @@ uint64_t board_bytes(int max_held)
 	return BOARD_LINE * (1 + (uint64_t)(max_held < BOARD_ENTRIES ? max_held : BOARD_ENTRIES));
 }
 
+void board_move(struct board *b)
+{
+	const struct observe_table *t = b->of;
+
+	b->at = t->board;
+	b->reader = (struct rma_client){.rma = t->rma};
+	b->mine = (struct board_words *)(void *)(t->rma->map[t->rma->rank] + b->at);
+	store(&b->mine->head[BOARD_OFFSET], (uint64_t)b->offset_ns);
+}
+
 struct board *board_open(const struct observe_table *t, bool well)
 {
 	struct rma_shared_clock clock;
@@ -240,12 +250,10 @@ struct board *board_open(const struct observe_table *t, bool well)
 		return NULL;
 	}
 	b->of = t;
-	b->at = t->board;
 	b->entries = t->setup->max_held < BOARD_ENTRIES ? t->setup->max_held : BOARD_ENTRIES;
 	rma_compare_clocks(t->comm, &clock);
 	b->offset_ns = clock.offset_ns;
-	b->reader.rma = t->rma;
-	b->mine = (struct board_words *)(void *)(t->rma->map[t->rma->rank] + b->at);
+	board_move(b);
 	b->table.about = t->about;
 	b->table.kind = t->setup->protocol->kind.name;
 	b->table.ranges = t->setup->protocol->kind.capabilities & PAWL_CAP_RANGES;
@@ -253,7 +261,6 @@ struct board *board_open(const struct observe_table *t, bool well)
 	b->table.number = t->number;
 	PMPI_Allgather(&self, sizeof self, MPI_BYTE, b->process, sizeof self, MPI_BYTE, t->comm);
 	b->table.id = hash_add(b->process[0].id, t->number);
-	store(&b->mine->head[BOARD_OFFSET], (uint64_t)b->offset_ns);
 	b->file = board_file_open(&self, &b->table);
 	board_lock();
 	b->next = boards;

@@ -69,6 +69,8 @@ uint64_t board_bytes(int max_held);
 /* Collective. NULL: a rank has no memory, or its well is false. */
 struct board *board_open(const struct observe_table *t, bool well);
 void board_close(struct board *b);
+/* The table's segments are others now; the caller has board_lock(). */
+void board_move(struct board *b);
 
 /* Publish a state of a slot. */
 void board_set(struct board *b, const struct observe_record *r, enum waits_state state,

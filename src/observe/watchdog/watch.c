@@ -242,6 +242,21 @@ uint64_t watch_bytes(int max_held)
 	return board_bytes(max_held);
 }
 
+/* Other threads that wait may read this table's boards. */
+static void before_move(void *state)
+{
+	(void)state;
+	board_lock();
+}
+
+static void after_move(void *state)
+{
+	struct watch *w = state;
+
+	board_move(w->board);
+	board_unlock();
+}
+
 static void close_watch(void *state)
 {
 	struct watch *w = state;
@@ -256,6 +271,8 @@ static const struct observer calls = {
     .acquired = acquired,
     .released = released,
     .close = close_watch,
+    .before_move = before_move,
+    .after_move = after_move,
 };
 
 int observe_open_watch(const struct observe *o, const struct observer **observer, void **state)

@@ -124,6 +124,7 @@ static void expect_refusals(const char *word)
 	expect_code(pawl_lock_iacquire(table, 3, PAWL_EXCLUSIVE, &request), PAWL_ERR_MPI, word,
 		    "iacquire");
 	expect_code(pawl_table_set_name(table, "x"), PAWL_ERR_MPI, word, "set name");
+	expect_code(pawl_table_rehome(table, NULL, NULL), PAWL_ERR_MPI, word, "table rehome");
 	expect_code(pawl_table_shrink(&table, MPI_COMM_SELF), PAWL_ERR_MPI, word, "table shrink");
 	expect_code(pawl_table_get_percentile(table, PAWL_TIME_HOLD, 50, &seconds), PAWL_ERR_MPI,
 		    word, "percentile");
