@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tasks for the thread of a target with the layer's atomics: the bytes that rank 0 of two has sent
- * to rank 1. Whatever they are, they change the memory of the window only, no lock stays held, the
- * MPI is not called, and the result has at most its size. A task that names no window, is cut off,
- * or has a place outside the window changes nothing.
+ * Messages for the thread of a target with the layer's atomics: the bytes that rank 0 of two has
+ * sent to rank 1. Whatever they are, they change the memory of the window only, no lock stays held,
+ * the MPI is not called, and the result has at most its size. A message that is not performed,
+ * since it names no window, has another number, is cut off, or has a place outside the window,
+ * changes nothing.
  */
 #include "property.h"
 
 #include "dropin/atomics/task.h"
 
 enum { BYTES = 64, GUARD = 64, FILL = 0x5a, RANKS = 2, ME = 1, WINDOW = 3 };
+enum { RESULT_WORDS = RMA_RESULT_BYTES / sizeof(int64_t) };
 
 /* The thread may not call the MPI. */
 int PMPI_Reduce_local(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op)
@@ -19,45 +21,71 @@ int PMPI_Reduce_local(const void *from, void *to, int n, MPI_Datatype type, MPI_
 	return MPI_SUCCESS;
 }
 
+/* The window is not a dynamic one. */
+bool atomics_are_attached(struct atomics *a, const char *begin, const char *end)
+{
+	(void)a, (void)begin, (void)end;
+	property(false, "no look at what is attached");
+	return false;
+}
+
 struct memory {
 	_Alignas(64) unsigned char before[GUARD], window[BYTES], after[GUARD];
 };
 
-/* Whether the elements of the task all begin within the window. */
-static bool has_place(const struct head *h)
+/* Whether the elements of a part all begin within the window. */
+static bool has_place(const struct part *q)
 {
-	const __int128 last = h->offset + (__int128)(h->n - 1) * h->stride;
+	const __int128 last = q->offset + (__int128)(q->n - 1) * q->stride;
 
-	return h->n > 0 && h->offset >= 0 && h->offset < BYTES && last >= 0 && last < BYTES;
+	return q->n > 0 && q->offset >= 0 && q->offset < BYTES && last >= 0 && last < BYTES;
 }
 
-static void check(const struct pool *p, const struct exposed *e, struct memory *m,
+/* The posts of a message that has been performed, whose other parts have places. */
+static unsigned count_posts(const uint8_t *bytes, size_t length)
+{
+	unsigned posts = 0;
+	struct part q;
+
+	for (size_t each; length > 0; bytes += each, length -= each) {
+		property(length >= PART, "a part is whole");
+		memcpy(&q, bytes, sizeof q);
+		posts += q.what == POST;
+		property(q.what == POST || has_place(&q), "its elements are in the window");
+		each = PART + part_words(part_operands(&q), &q) * sizeof(int64_t);
+		property(each <= length, "its operands are there");
+	}
+	return posts;
+}
+
+static void check(const struct pool *p, const struct atomics *a, struct memory *m,
 		  const uint8_t *data, size_t size)
 {
+	const struct exposed *e = a->target[ME].exposed;
 	int64_t result[RESULT_WORDS + 1] = {[RESULT_WORDS] = FILL};
 	unsigned char fill[BYTES];
-	struct head h = {.n = 0};
-	unsigned posts;
+	struct head h = {.words = 0};
+	bool is_read, is_next, is_done;
 	int words;
 
 	memset(fill, FILL, sizeof fill);
 	memset(m, FILL, sizeof *m);
 	memcpy(&h, data, size < sizeof h ? size : sizeof h);
-	posts = atomic_load(&e->posts[0]);
+	is_read = size >= sizeof h && h.words > 0 && h.words <= RESULT_WORDS;
+	is_next = is_read && h.window == WINDOW && h.number == 0;
 	words = atomics_serve((void *)(uintptr_t)p, 0, data, size, result);
-	property(words >= 0 && words <= RESULT_WORDS && result[RESULT_WORDS] == FILL,
-		 "the result has its room");
+	property(words == (is_read ? (int)h.words : 0) && result[RESULT_WORDS] == FILL,
+		 "the answer is as long as asked for, and has its room");
+	is_done = is_read && result[0] == DONE;
+	property(is_next ? result[0] != LATER : !is_done, "the next message is performed or wrong");
+	property(a->served[0] == is_next && a->served[ME] == 0, "a message is counted once");
 	property(memcmp(m->before, fill, GUARD) == 0 && memcmp(m->after, fill, GUARD) == 0,
 		 "only memory of the window is changed");
 	property(atomic_load(&e->lock) == 0 && atomic_load(&e->posts[ME]) == 0,
 		 "no lock is held, and nobody else has posted");
-	posts = atomic_load(&e->posts[0]) - posts;
-	if (size < sizeof h || h.window != WINDOW || h.what == POST || !has_place(&h))
-		property(memcmp(m->window, fill, BYTES) == 0, "the window is as before");
-	property(posts == (size >= sizeof h && h.window == WINDOW && h.what == POST),
+	property(is_done || memcmp(m->window, fill, BYTES) == 0, "the window is as before");
+	property(atomic_load(&e->posts[0]) == (is_done ? count_posts(data + HEAD, size - HEAD) : 0),
 		 "a post is counted, and nothing else");
-	if (size >= sizeof h && h.words <= RESULT_WORDS)
-		property(words == h.words, "the answer is as long as asked for");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -70,14 +98,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Of exactly this size, so that an access behind the end is noticed. */
 	uint8_t *task = malloc(size ? size : 1);
 
+	uint64_t served[RANKS] = {0};
+
 	property(a && e && p && task, "there is memory");
 	memset(e, 0, sizeof *e + RANKS * sizeof e->posts[0]);
 	memcpy(task, data, size);
 	a->rank = ME;
+	a->served = served;
 	a->size = RANKS;
 	a->target[ME] = (struct target){(char *)memory.window, BYTES, 1, e};
 	atomic_store(&p->served[WINDOW], a);
-	check(p, e, &memory, task, size);
+	check(p, a, &memory, task, size);
 	free(task);
 	free(p);
 	free(e);

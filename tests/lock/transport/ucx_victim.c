@@ -222,7 +222,7 @@ static void talk(void)
 
 static void unchanged(void)
 {
-	const struct ucx_asleep *asleep = ucx_asleep_in(&words, tap_rank);
+	const struct ucx_asleep *asleep = ucx_asleep_in(words.map, tap_rank);
 	int64_t total = sections, mine = sections;
 	int changed = 0;
 
