@@ -171,8 +171,7 @@ DROPIN_ATOMICS(UNDER_MPI)
 #endif
 
 /* A tool in front of this layer calls the MPI by its PMPI_* names, and so does a tool behind it,
- * also in calls that this layer does not have (next.c). Not the flushes: Pawl calls PMPI_Win_flush
- * for its own windows, and that is the MPI's. */
+ * also in calls that this layer does not have (next.c). */
 #ifdef PIC
 #define UNDER_PMPI(name, parameters, arguments)                       \
 	int PMPI_##name parameters                                    \

@@ -16,7 +16,7 @@ enum { ROUNDS = 20, LONG_S = 5 };
 /* Naps of a waiter whose transport serves others are no shorter than this. */
 #define NAP_NS 1000000
 
-static _Alignas(64) _Atomic(int64_t) segment[16];
+static _Alignas(64) _Atomic(int64_t) segment[RMA_HEADER_BYTES / 8 + 8];
 static struct rma_client other;
 static struct rma_word word;
 static int64_t bits;
