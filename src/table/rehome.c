@@ -263,7 +263,9 @@ int pawl_table_rehome(pawl_table *t, pawl_home_fn *home, void *arg)
 	rc = table_check_idle(t, check(t, home), "pawl_table_rehome()");
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	rc = make(t, home, arg, &o);
+	/* Pairs with the first operation of another rank: a process performs none for segments that
+	 * it has not got yet. */
+	rc = table_agree(t->comm, make(t, home, arg, &o));
 	if (rc == PAWL_SUCCESS)
 		rc = table_agree(t->comm, take_over_all(t, &o));
 	if (rc == PAWL_SUCCESS)
