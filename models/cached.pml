@@ -23,8 +23,8 @@
  * each stays in until all of them are; or, with AHEADS, n intents at any time, of which the one
  * ahead comes when the others are in, which wait for it. All choices of policy (to lend or not, to
  * hand over in the node, to pass on, to give back, to cache) are random, unless -DLEND=0 (nothing
- * is given back), -DSTAY=0 (no hand-over within a node), -DSUMS=0 (a client looks before it counts
- * itself, too). -DFIRST=0: no node has the lock at first, and a node that leaves it keeps it, or
+ * is given back), -DSTAY=0 (no hand-over within a node), -DUNVISITED (nobody waits for a visit to
+ * end), -DSUMS=0 (a client looks before it counts itself, too). -DFIRST=0: no node has the lock at first, and a node that leaves it keeps it, or
  * nobody has it. -DVOTE=v: what the lock is at first is decided to be v (1: the home's node has X,
  * 2: nobody, 3: all nodes share), at any time or never, and clients are told later.
  *
@@ -88,7 +88,7 @@
  * | STAY=0 BREAK_JOIN | bfs | assert | the node's bit is not in the directory | it is not recalled |
  * | STAY=0 BREAK_OWNS | bfs | assert | a sharer at home owns the lock though others share it | two holders |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 BREAK_SHARERS | bfs | deadlock | sharers keep the queue though no writer is next | sharers wait for each other |
- * | NP=4 WRITERS=3 LEND=0 BREAK_FINISH | bfs middle | deadlock | a count taken back (H3) does not leave the queue for sharers | |
+ * | NP=4 WRITERS=3 LEND=0 UNVISITED BREAK_FINISH | bfs middle | deadlock | a count taken back (H3) does not leave the queue for sharers | |
  * | STAY=0 BREAK_LEND | bfs | deadlock | what was lent is not told to the next head | |
  * | TIMED STAY=0 SUMS=0 BREAK_TAIL | bfs | assert | an abandoned place that is last is removed without the directory | two holders |
  * | TIMED STAY=0 SUMS=0 BREAK_LAST | bfs | deadlock | the same, and what was lent is not given back | nobody keeps it |
@@ -529,7 +529,9 @@ slow:
 			:: MAY_TIME_OUT -> goto out
 			fi
 		/* ... and one at the home's node waits, but not for ever, while another node is last */
+#ifndef UNVISITED
 		:: atomic { n == HOME && tail && !LAST && !nq[n] && !z -> z = 1; goto try }
+#endif
 		:: skip
 		fi;
 		atomic { nq[n]++; z = 0 };
