@@ -418,26 +418,27 @@ static bool is_visited(struct lock_slot *slot, int64_t *tail)
 static bool await_mode(struct lock_slot *slot, bool *late)
 {
 	struct cached_slot *own = lock_own(slot);
-	int64_t mode = cached_look(slot, LINE_MODE), back = (mode >> BACK_SHIFT) & MODE_MASK, seen;
+	struct rma_word word = cached_word(slot, LINE_MODE);
+	int64_t seen = cached_look(slot, LINE_MODE), back = (seen >> BACK_SHIFT) & MODE_MASK;
+	uint64_t until = slot->deadline_ns;
+	const char *what = "its node to have the lock back";
 	bool changed;
 
 	*late = false;
 	if (is_ahead(slot) || own->beside >= MOST_BESIDE)
 		return false;
-	if (back != MODE_X && mode_permits(slot, back)) {
-		own->beside++;
-		*late = !rma_await_until(&slot->client, cached_word(slot, LINE_MODE), -1, RMA_NE,
-					 mode, RMA_SOON, slot->deadline_ns,
-					 "its node to have the lock back", &seen);
-		return true;
+	/* What says that the home's node has X is TAIL. */
+	if (!mode_permits(slot, back) || (back == MODE_X && own->home == own->me)) {
+		if (!is_visited(slot, &seen))
+			return false;
+		word = own->tail;
+		until = cached_until(slot, LOOK_NS);
+		what = "a node that visits the home";
 	}
-	if (!is_visited(slot, &seen))
-		return false;
 	own->beside++;
 	changed =
-	    rma_await_until(&slot->client, own->tail, -1, RMA_NE, seen, RMA_SOON,
-			    cached_until(slot, LOOK_NS), "a node that visits the home", &seen);
-	*late = !changed && slot_is_late(slot);
+	    rma_await_until(&slot->client, word, -1, RMA_NE, seen, RMA_SOON, until, what, &seen);
+	*late = !changed && until == slot->deadline_ns;
 	return changed || *late;
 }
 
