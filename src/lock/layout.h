@@ -31,15 +31,16 @@ RMA_INLINE uint64_t lock_area_base(const struct lock_setup *s, const struct lock
 	return __builtin_expect(a->moves, 0) ? lock_area_moved(s, a, rank) : a->base;
 }
 
-/* The rank that keeps item i of element j, and the offset of the item there. */
+/* The rank that keeps item i of element j, and the offset of the item there. Elements of one rank
+ * are common, and do without a division. */
 RMA_INLINE uint64_t lock_area_place(const struct lock_setup *s, const struct lock_area *a, int j,
 				    uint64_t i, int *rank)
 {
 	int from = a->first[j];
 	uint64_t size = (uint64_t)(a->first[j + 1] - from);
 
-	*rank = a->members[from + (int)(i % size)];
-	return lock_area_base(s, a, *rank) + i / size * a->bytes;
+	*rank = a->members[from + (size == 1 ? 0 : (int)(i % size))];
+	return lock_area_base(s, a, *rank) + (size == 1 ? i : i / size) * a->bytes;
 }
 /* Whether a word that can count `most` clients at a lock is enough; if not, err has the message. */
 bool lock_counts_clients(const struct lock_setup *s, uint64_t most, char *err, size_t errlen);

@@ -87,26 +87,12 @@ extern const struct readers_form readers_ticket, readers_gate;
 int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen);
 void readers_free(struct readers *r);
 
-/* Where group g's counter for a lock is. Groups of one rank are common, and do without a division.
- */
-static inline uint64_t readers_place(const struct lock_setup *s, const struct readers *r,
-				     uint64_t lock, int g, int *rank)
-{
-	const struct lock_area *a = &r->area;
-	int from = a->first[g];
-	uint64_t size = (uint64_t)(a->first[g + 1] - from);
-	uint64_t index = size == 1 ? lock : lock / size;
-
-	*rank = a->members[from + (size == 1 ? 0 : (int)(lock % size))];
-	return lock_area_base(s, a, *rank) + index * a->bytes;
-}
-
 static inline struct rma_word readers_word(const struct lock_setup *s, const struct readers *r,
 					   struct rma_client *c, uint64_t lock, int g,
 					   uint64_t offset)
 {
 	int rank;
-	uint64_t place = readers_place(s, r, lock, g, &rank);
+	uint64_t place = lock_area_place(s, &r->area, g, lock, &rank);
 
 	return rma_word(c->rma, r->domain, rank, place + offset);
 }
@@ -124,7 +110,7 @@ static inline int64_t *readers_memory(const struct lock_setup *s, const struct r
 				      const struct lock_memory *m, uint64_t lock, int g)
 {
 	int rank;
-	uint64_t place = readers_place(s, r, lock, g, &rank);
+	uint64_t place = lock_area_place(s, &r->area, g, lock, &rank);
 
 	return lock_memory_word(m, rank, place);
 }
