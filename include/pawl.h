@@ -242,7 +242,7 @@ int pawl_table_create_homed(MPI_Comm comm, const char *kind, uint64_t n, pawl_ho
  * Collective over the table's communicator, while no other thread makes a call on the table. The
  * handle stays the same, as do options, names, semaphores and counters, numbers of
  * pawl_lock_token(), and statistics; places in queues after a deadline are lost, kinds learn anew
- * who uses a lock, and spaces that have grown have their first size again.
+ * which clients use a lock, and spaces that have grown have their first size again.
  *
  * As much work as creating a table, and memory for both at a time: for use that has changed, not
  * for each acquire. An acquire costs what it costs in a table created with these homes.

@@ -24,8 +24,8 @@
  * ahead comes when the others are in, which wait for it. All choices of policy (to lend or not, to
  * hand over in the node, to pass on, to give back, to cache) are random, unless -DLEND=0 (nothing
  * is given back), -DSTAY=0 (no hand-over within a node), -DUNVISITED (nobody waits for a visit to
- * end), -DSUMS=0 (a client looks before it counts itself, too). -DFIRST=0: no node has the lock at first, and a node that leaves it keeps it, or
- * nobody has it. -DVOTE=v: what the lock is at first is decided to be v (1: the home's node has X,
+ * end), -DSUMS=0 (a client looks before it counts itself, too). -DFIRST=0: no node has the lock at
+ * first, and a node that leaves it keeps it, or nobody has it. -DVOTE=v: what the lock is at first is decided to be v (1: the home's node has X,
  * 2: nobody, 3: all nodes share), at any time or never, and clients are told later.
  *
  * What it abstracts. Numbers of recalls have no bound: copies of an earlier one become `old`,

@@ -85,7 +85,7 @@ static void store(struct other *o, int rank, uint64_t offset, int64_t value)
 	rma_flush(&o->client, w);
 }
 
-/* Words at a home, bytes of them for each lock; from and to: 0 if there are none. */
+/* Words of a lock: `bytes` of them, from this rank's segment to that of the new home. */
 static void copy(const pawl_table *t, struct other *o, uint64_t from, int rank, uint64_t to,
 		 uint64_t bytes)
 {
