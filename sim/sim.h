@@ -88,7 +88,7 @@ struct sim_line {
 	int32_t owner;             /* of machine.c: the rank that changed it last, plus 1 */
 };
 
-/* At most this many locks, or ranges, are held by a rank at a time. */
+/* At most this many locks, or ranges, are held by a rank at a time, or as many as it has slots. */
 enum { SIM_HELD = 3 };
 
 struct sim_hold {
@@ -116,7 +116,7 @@ struct sim_rank {
 	bool done;
 	struct rma rma;
 	struct client_set clients;
-	struct sim_hold held[SIM_HELD]; /* the latest last */
+	struct sim_hold *held; /* the latest last */
 	int nheld;
 	int unsettled;      /* number of calls after which a slot may not have been free */
 	int requested;      /* open requests */
@@ -381,7 +381,7 @@ void sim_alarm(void *rank);
 /* clients.c ----------------------------------------------------------------- */
 
 /* The library's calls, with their codes; ns: the time limit of SIM_TIMED. A rank holds at most
- * SIM_HELD locks. A code that is not valid here ends the world. */
+ * SIM_HELD locks, or as many as it has slots. A code that is not valid here ends the world. */
 int sim_acquire(struct sim_rank *r, uint64_t lock, int mode, enum sim_how how, uint64_t ns);
 /* The same for units first to last of a space; kinds with PAWL_CAP_RANGES. */
 int sim_acquire_range(struct sim_rank *r, uint64_t space, int64_t first, int64_t last, int mode,

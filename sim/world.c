@@ -56,6 +56,13 @@ static int slots_of(const struct sim_world *w)
 	return w->request.slots ? w->request.slots : 1;
 }
 
+static struct sim_hold *new_holds(const struct sim_world *w)
+{
+	int most = slots_of(w) > SIM_HELD ? slots_of(w) : SIM_HELD;
+
+	return calloc((size_t)most, sizeof(struct sim_hold));
+}
+
 static bool set_up_rank(struct sim_world *w, int id)
 {
 	struct sim_rank *r = &w->ranks[id];
@@ -86,7 +93,8 @@ static bool set_up_rank(struct sim_world *w, int id)
 			     (int64_t)w->request.clock_error_ns;
 	r->cut = r->apart = -1;
 	r->clients.can_fail = w->request.doubt_ns > 0 || w->request.errors;
-	return client_open(&r->clients, &w->setup, &r->rma);
+	r->held = new_holds(w);
+	return r->held && client_open(&r->clients, &w->setup, &r->rma);
 }
 
 static bool allocate(struct sim_world *w)
@@ -193,14 +201,17 @@ void sim_world_free(struct sim_world *w)
 		}
 	for (struct sim_rank *t = w->threads, *next; t; t = next) {
 		next = t->next_thread;
+		free(t->held);
 		free(t);
 	}
 	for (struct sim_op *op = w->spare, *next; op; op = next) {
 		next = op->next;
 		free(op);
 	}
-	for (int id = 0; w->ranks && id < w->request.ranks; id++)
+	for (int id = 0; w->ranks && id < w->request.ranks; id++) {
 		client_close(&w->ranks[id].clients);
+		free(w->ranks[id].held);
+	}
 	sim_recorder_free(w->recorder);
 	if (w->protocol.mpi && w->setup.state)
 		w->protocol.mpi->close(&w->setup);
@@ -343,9 +354,12 @@ void sim_fork(struct sim_rank *r, void (*body)(struct sim_rank *), void *user)
 	    .apart = -1,
 	    .random = sim_random(&r->random) | 1,
 	    .rma = r->rma,
+	    .held = new_holds(w),
 	    .body = body,
 	    .user = user,
 	};
+	if (!t->held)
+		abort();
 	t->rma.state = t;
 	w->threads = t;
 	w->unfinished++;

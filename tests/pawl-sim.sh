@@ -78,6 +78,23 @@ check "there are machines" [ -n "$machines" ]
 for machine in $machines; do
 	check "all locks and workloads on $machine" complete "$machine"
 done
+# Each type of transaction and of access to a file is there, and a server's locks are of the kind.
+applications()
+{
+	sim --machine=cx6-4nodes --ranks=24 -o "topology=node:4 core:6" --iterations=200 --json \
+		--bench=tatp,tpcc,bank --lock=shiftlock,d-mcs,dslr >"$tmp/lines" &&
+		sim --machine=cx6-4nodes --ranks=24 -o "topology=node:4 core:6" --iterations=400 --json \
+			--bench=btio,oltp --grid=24 --lock=citron,ss,it >>"$tmp/lines" || return 1
+	for type in GSD UL NEW PAY balance transfer write read log; do
+		[ "$(grep -c "\"$type\":{\"count\":[1-9]" "$tmp/lines")" -ge 3 ] ||
+			{ echo "$type: too few lines"; return 1; }
+	done
+	[ "$(grep -c '"lock"' "$tmp/lines")" = 15 ] && ! grep unsteady.*tpcc "$tmp/lines"
+}
+check "transactions and files, all types" applications
+check "tpcc with too few locks is refused" sh -c '
+	"$1" --machines="$2/machines" --machine=cx6-4nodes --bench=tpcc --lock=d-mcs --locks=4000 \
+		--progress=never 2>&1 | grep -q "accepted: from 4404 on"' - "$program" "$srcdir"
 check "the hash table holds what was inserted" \
 	sim --machine=xc30-aries --ranks=40 --bench=dht --fw=20 --iterations=50
 

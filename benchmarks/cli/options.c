@@ -145,9 +145,9 @@ static const struct cli_row rows[] = {
 	{CLI_REAL, SIM | TUNE, "fail", .argument = "P", AT(fail), .low = 0, .high = 0.5,
 	 .help = "micro: with this probability a client abandons a lock instead of releasing it, "
 		 "and goes on as another (default: 0)"},
-	{CLI_COUNT, BENCH, "subscribers", .argument = "N", AT(subscribers), .least = 1,
+	{CLI_COUNT, BENCH | SIM, "subscribers", .argument = "N", AT(subscribers), .least = 1,
 	 .most = 100000000, .help = "tatp: subscribers (default: 100000)"},
-	{CLI_COUNT, BENCH, "warehouses", .argument = "N", AT(warehouses), .least = 1, .most = 10000,
+	{CLI_COUNT, BENCH | SIM, "warehouses", .argument = "N", AT(warehouses), .least = 1, .most = 10000,
 	 .help = "tpcc: warehouses of each node (default: 100)"},
 	{CLI_COUNT, 0, "space", .argument = "UNITS", AT(space), .least = 1, .most = UINT64_C(1) << 40,
 	 .help = "units of each space (default: 268435456; range-grow: 1024 at first)"},
@@ -158,9 +158,9 @@ static const struct cli_row rows[] = {
 	 .most = UINT64_C(1) << 40,
 	 .help = "range: length of the ranges; mixed: a third of the clients each uses 1, 16 and 256 "
 		 "(default)"},
-	{CLI_COUNT, BENCH, "grid", .argument = "N", AT(grid), .least = 1, .most = 512,
+	{CLI_COUNT, BENCH | SIM, "grid", .argument = "N", AT(grid), .least = 1, .most = 512,
 	 .help = "btio: points along a side of the grid (default: 64)"},
-	{CLI_COUNT, BENCH, "file", .argument = "BYTES", AT(file), .least = OLTP_LOG_BYTES,
+	{CLI_COUNT, BENCH | SIM, "file", .argument = "BYTES", AT(file), .least = OLTP_LOG_BYTES,
 	 .most = 1 << 30, .help = "oltp: size of each of 11 files (default: 10485760)"},
 	{CLI_CHOICE, SIM | TUNE, "homes", .argument = "WHERE", AT(homes), .words = "all, first-node",
 	 .help = "all: locks live at all ranks (default); first-node: at the ranks of the first "

@@ -182,6 +182,23 @@ def shift_tail(x: str, other: str) -> Callable[[Points], float]:
     return lambda p: 1 - p[panel, "shiftlock", x] / p[panel, other, x]
 
 
+def transaction_ratio(bench: str, other: str) -> Callable[[Points], float]:
+    panel = "10: transactions a second"
+    return lambda p: p[panel, "shiftlock", bench] / p[panel, other, bench]
+
+
+def median_saved(kind: str) -> Callable[[Points], float]:
+    """The share by which the median of a transaction is below that of dslr-printed."""
+    panel = f"10: tatp {kind}, latency, us"
+    return lambda p: 1 - p[panel, "shiftlock", "50"] / p[panel, "dslr-printed", "50"]
+
+
+def file_ratio(panel: str, *others: str) -> Callable[[Points], float]:
+    """The highest ratio of citron over the best of the others."""
+    return lambda p: max(v / max(p[panel, other, x] for other in others)
+                         for (_, x), v in p.of(panel, lambda s, x: s == "citron").items())
+
+
 def over_servers(length: int, servers: tuple[str, ...]) -> Callable[[Points], float]:
     panel = f"6: L = {length}, acquires a second"
     return lambda p: peak(p, panel, "citron") / peak(p, panel, *servers)
@@ -263,6 +280,25 @@ HEADLINES = (
              shift_tail("RI Zipf.", "rma-rw-entry")),
     Headline(SHIFT, "share of the better RMA-RW's p99 that it saves, RI", "shift4", 0.766,
              shift_tail("RI Zipf.", "rma-rw")),
+    *(Headline(SHIFT, f"{text}, over {name}", "shift10", wanted, transaction_ratio(bench, other))
+      for name, other, some in (
+          ("the MCS lock of its artefact", "mcs-counted", (1.069, 1.09)),
+          ("the better MCS lock", "d-mcs", (1.069, 1.09)),
+          ("RMA-RW of its artefact", "rma-rw-entry", (2.85, 2.14)),
+          ("the better RMA-RW", "rma-rw", (2.85, 2.14)))
+      for bench, text, wanted in zip(("tatp", "tpcc"), ("TATP", "TPC-C"), some)),
+    *(Headline(SHIFT, f"TATP, share of DSLR's median that it saves, {kind}", "shift10", wanted,
+               median_saved(kind)) for kind, wanted in (("GSD", 0.196), ("UL", 0.168))),
+    Headline(CITRON, "BT-IO, over the server LLC, the most", "citron8", 3.05,
+             file_ratio("8: BT-IO, writes a second", "llc")),
+    Headline(CITRON, "BT-IO, over the servers IT and MT, the most", "citron8", 3.05,
+             file_ratio("8: BT-IO, writes a second", "it", "mt")),
+    Headline(CITRON, "BT-IO, over SS with exact segments, the most", "citron8", 2.13,
+             file_ratio("8: BT-IO, writes a second", "ss")),
+    Headline(CITRON, "OLTP, over the server LLC", "citrontable2", 0.922,
+             file_ratio("table 2: OLTP, operations a second", "llc")),
+    Headline(CITRON, "OLTP, over SS with segments of 4 KB", "citrontable2", 1.358,
+             file_ratio("table 2: OLTP, operations a second", "ss")),
     Headline(CITRON, "over the servers IT and MT, L = 1, peak", "citron6", 1.56,
              over_servers(1, ("it", "mt"))),
     Headline(CITRON, "over the server LLC, L = 1, peak", "citron6", 1.56,

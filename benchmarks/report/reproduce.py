@@ -24,14 +24,18 @@ FIGURES: dict[str, Callable[[Simulator, bool], Points]] = {
     "shift7": shiftlock.figure_7,
     "shift8": shiftlock.figure_8,
     "shift9": shiftlock.figure_9,
+    "shift10": shiftlock.figure_10,
+    "shift11": shiftlock.figure_11,
     "shift12": shiftlock.figure_12,
     "shift13": shiftlock.figure_13,
     "citron6": citron.figure_6,
     "citron7": citron.figure_7,
+    "citron8": citron.figure_8,
     "citron9": citron.figure_9,
     "citron10": citron.figure_10,
     "citron11": citron.figure_11,
     "citron12": citron.figure_12,
+    "citrontable2": citron.table_2,
     "scaling": scaling.figure,
 }
 NONE = "none"

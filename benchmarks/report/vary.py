@@ -57,6 +57,13 @@ def varied(text: str, constant: str, factor: float) -> str:
     return "\n".join([*kept, *(f"{name} {value:g}" for name, value in changed.items()), ""])
 
 
+class AnyTimes(dict):
+    """Times without meaning, of each series of a workload."""
+
+    def get(self, key: object, default: object = None) -> dict[str, object]:
+        return {"count": 1, "p99": 1.0, "cdf": [(1.0, 0.5)]}
+
+
 class Planner:
     """In place of a simulator: results without meaning, from which a figure can be made."""
 
@@ -69,6 +76,7 @@ class Planner:
         return [Result({"asked": asked, "lock": asked.lock, "ranks": ranks, "active": ranks,
                         "throughput": 1.0, "seconds": 1.0, "fairness": 1.0, "fw": 100.0,
                         "acquires": 1, "exclusive": 1, "halves": 1.0, "aborts": 0.0,
+                        "times": AnyTimes(),
                         "latency_ns": {"p50": 1.0, "p99": 1.0, "max": 1.0},
                         "ops_per_acquire": dict.fromkeys(
                             ("far", "far_atomic", "far_get", "far_put"), 1.0)})

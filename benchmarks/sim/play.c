@@ -8,23 +8,7 @@
 
 #include <string.h>
 
-#include "benchmarks/workloads/described.h"
-
-enum { WORK_MIN_NS = 1000, WORK_SPREAD_NS = 3000, CELLS = 1 << 16 };
-
-enum {
-	PLAY_LB,
-	PLAY_ECSB,
-	PLAY_SOB,
-	PLAY_OSOB,
-	PLAY_WCSB,
-	PLAY_WARB,
-	PLAY_DHT,
-	PLAY_LOCKTABLE,
-	PLAY_MICRO,
-	PLAY_RANGE,
-	PLAY_RANGE_GROW
-};
+enum { WORK_MIN_NS = 1000, WORK_SPREAD_NS = 3000 };
 
 const struct workload workloads[] = {
     [PLAY_LB] = {DESCRIBED_LB},
@@ -36,8 +20,13 @@ const struct workload workloads[] = {
     [PLAY_DHT] = {DESCRIBED_DHT},
     [PLAY_LOCKTABLE] = {DESCRIBED_LOCKTABLE},
     [PLAY_MICRO] = {DESCRIBED_MICRO},
+    [PLAY_TATP] = {DESCRIBED_TATP},
+    [PLAY_TPCC] = {DESCRIBED_TPCC},
+    [PLAY_BANK] = {DESCRIBED_BANK},
     [PLAY_RANGE] = {DESCRIBED_RANGE},
     [PLAY_RANGE_GROW] = {DESCRIBED_RANGE_GROW},
+    [PLAY_BTIO] = {DESCRIBED_BTIO},
+    [PLAY_OLTP] = {DESCRIBED_OLTP},
     {.name = NULL},
 };
 
@@ -52,11 +41,6 @@ const struct contestant pseudo_contestants[] = {
     {.name = NULL},
 };
 
-static int work_of(const struct sim_run *run)
-{
-	return (int)(run->workload - workloads);
-}
-
 /* ------------------------------------------------------------------- protected */
 
 static struct rma_word cell(struct sim_rank *r, uint64_t lock)
@@ -66,10 +50,10 @@ static struct rma_word cell(struct sim_rank *r, uint64_t lock)
 	int home;
 
 	lock_home(s, lock, &home, &index);
-	return rma_word(&r->rma, s->domain, home, s->bytes + lock % CELLS * 64);
+	return rma_word(&r->rma, s->domain, home, s->bytes + lock % SIM_CELLS * 64);
 }
 
-static void touch(struct sim_rank *r, uint64_t lock, bool exclusive)
+void sim_touch(struct sim_rank *r, uint64_t lock, bool exclusive)
 {
 	struct rma_client *c = &sim_part_of(r)->data;
 	struct rma_word w = cell(r, lock);
@@ -115,10 +99,10 @@ static void pause_after(struct sim_rank *r)
 
 static void inside(struct sim_rank *r, uint64_t lock, bool exclusive)
 {
-	int work = work_of(sim_run_of(r));
+	enum sim_workload work = sim_workload_of(sim_run_of(r));
 
 	if (work == PLAY_SOB || work == PLAY_OSOB)
-		touch(r, lock, exclusive);
+		sim_touch(r, lock, exclusive);
 	if (work == PLAY_WCSB) {
 		count(r, lock);
 		work_a_while(r);
@@ -190,6 +174,9 @@ static bool is_steady(struct sim_run *run)
 		acquires += run->part[id].acquires;
 		exclusive += run->part[id].exclusive;
 	}
+	/* Their operations say who writes. */
+	if (workload_is(run->workload, W_TRANSACTIONS) || workload_is(run->workload, W_FILES))
+		wanted = acquires ? (double)exclusive / (double)acquires : 0;
 	return steady_is(steady_halves(&run->steady, run->start, engine_now()), acquires, exclusive,
 			 wanted, run->unsteady, sizeof run->unsteady);
 }
@@ -209,8 +196,7 @@ static void lengthen(struct sim_run *run)
 	begin_measuring(run);
 }
 
-/* Record a turn, unless the warm-up lasts. */
-static void note(struct sim_rank *r, sim_time took, bool exclusive)
+void sim_note_turn(struct sim_rank *r, sim_time took, bool exclusive)
 {
 	struct sim_run *run = sim_run_of(r);
 	struct sim_part *part = sim_part_of(r);
@@ -242,7 +228,13 @@ static void note(struct sim_rank *r, sim_time took, bool exclusive)
 	run->aborts = all.aborts - run->aborts;
 }
 
-/* The same for the parts of a turn. */
+void sim_note_part(struct sim_run *run, int part, sim_time took)
+{
+	if (run->measuring && !run->over)
+		times_add(&run->series[part], took);
+}
+
+/* The parts of a turn of micro. */
 static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, bool exclusive,
 		       bool waited)
 {
@@ -284,7 +276,7 @@ static void leave_or_forget(struct sim_rank *r)
 	sim_forget(r);
 }
 
-static uint64_t pick(struct sim_rank *r)
+uint64_t sim_pick(struct sim_rank *r)
 {
 	const struct settings *s = sim_run_of(r)->set;
 
@@ -307,11 +299,11 @@ static void read_turn(struct sim_rank *r, uint64_t lock)
 	do {
 		if (client_read_begin(&r->clients, lock, &read) == PAWL_ERR_BUSY) {
 			sim_enter(r, lock, PAWL_SHARED);
-			touch(r, lock, false);
+			sim_touch(r, lock, false);
 			sim_leave(r);
 			return;
 		}
-		touch(r, lock, false);
+		sim_touch(r, lock, false);
 		rc = client_read_validate(&r->clients, lock, &read);
 	} while (rc == PAWL_ERR_BUSY);
 }
@@ -321,12 +313,12 @@ static void turn(struct sim_rank *r)
 	struct sim_run *run = sim_run_of(r);
 	bool exclusive =
 	    run->writers == UINT32_MAX || (uint32_t)(sim_random(&r->random) >> 32) < run->writers;
-	uint64_t lock = pick(r), waits = sim_waits(r);
+	uint64_t lock = sim_pick(r), waits = sim_waits(r);
 	sim_time start = engine_now(), in, out;
 
-	if (work_of(run) == PLAY_OSOB && !exclusive) {
+	if (sim_workload_of(run) == PLAY_OSOB && !exclusive) {
 		read_turn(r, lock);
-		note(r, engine_now() - start, false);
+		sim_note_turn(r, engine_now() - start, false);
 		return;
 	}
 	sim_enter(r, lock, exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED);
@@ -337,8 +329,8 @@ static void turn(struct sim_rank *r)
 	leave_or_forget(r);
 	if (run->workload->series && run->measuring && !run->over)
 		note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
-	note(r, in - start + engine_now() - out, exclusive);
-	if (work_of(run) == PLAY_WARB)
+	sim_note_turn(r, in - start + engine_now() - out, exclusive);
+	if (sim_workload_of(run) == PLAY_WARB)
 		work_a_while(r);
 	pause_after(r);
 }
@@ -386,7 +378,7 @@ static void range_turn(struct sim_rank *r)
 		if (size >= 0)
 			times_add(&run->series[RANGE_FIRST_SIZE + size], engine_now() - start);
 	}
-	note(r, engine_now() - start, exclusive);
+	sim_note_turn(r, engine_now() - start, exclusive);
 	if (workload_is(run->workload, W_GROWS))
 		poll_growth(r);
 }
@@ -396,7 +388,7 @@ static void table_turn(struct sim_rank *r)
 	sim_time start = engine_now();
 
 	sim_table_turn(r);
-	note(r, engine_now() - start, false);
+	sim_note_turn(r, engine_now() - start, false);
 }
 
 void sim_play(struct sim_rank *r)
@@ -407,8 +399,12 @@ void sim_play(struct sim_rank *r)
 		return;
 	/* No two ranks start at the same time. */
 	sim_sleep(r, sim_below(&r->random, SIM_US));
+	if (!sim_apps_start(r))
+		sim_fail(run->world, SIM_MISUSE, "out of memory");
 	while (!run->over)
-		(workload_is(run->workload, W_BY_ITSELF) ? table_turn
-		 : workload_is(run->workload, W_RANGES)  ? range_turn
-							 : turn)(r);
+		(workload_is(run->workload, W_BY_ITSELF)      ? table_turn
+		 : workload_is(run->workload, W_TRANSACTIONS) ? sim_transaction_turn
+		 : workload_is(run->workload, W_FILES)        ? sim_file_turn
+		 : workload_is(run->workload, W_RANGES)       ? range_turn
+							      : turn)(r);
 }

@@ -11,7 +11,7 @@
 #include "lock/kinds.h"
 
 /* Enough turns for a steady state: 20 of each rank, and a minimum for all together. */
-enum { TURNS_EACH = 20, SLOTS = 16, TURNS_LEAST = 20000, CELLS = 1 << 16, HOME_INDEX_BITS = 40 };
+enum { TURNS_EACH = 20, SLOTS = 16, TURNS_LEAST = 20000, HOME_INDEX_BITS = 40 };
 
 /* ------------------------------------------------------------------------ set-up */
 
@@ -36,6 +36,8 @@ int sim_read_options(const struct sim_run *run, const struct lock_protocol *p, s
 	int rc = PAWL_SUCCESS;
 
 	options_default(o, p);
+	if (run->workload->held > 1)
+		o->threads = THREADS_SINGLE; /* a rank has one slot of each lock at most */
 	if (workload_is(run->workload, W_RANGES))
 		rc = space_options(s, run->workload, kinds_public(p), set_for_space,
 				   &(struct setting){o, p});
@@ -181,13 +183,17 @@ static int choose_homes(struct sim_run *run, const char *topology)
 	struct topo *t;
 	bool ok;
 
-	if (run->set->homes == HOMES_ALL && !workload_is(run->workload, W_NEAR_AND_FAR))
+	bool dealt = run->set->homes == HOMES_ALL && (workload_is(run->workload, W_NEAR_AND_FAR) ||
+						      workload_is(run->workload, W_DEALT));
+
+	if (run->set->homes == HOMES_ALL && !dealt)
 		return PAWL_SUCCESS;
 	t = topo_parse(topology, run->ranks, err, sizeof err);
 	if (!t)
 		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
-	ok = workload_is(run->workload, W_NEAR_AND_FAR) ? deal_locks(run, t) && sort_locks(run, t)
-							: deal_to_first_node(run, t);
+	ok = dealt ? deal_locks(run, t) : deal_to_first_node(run, t);
+	if (workload_is(run->workload, W_NEAR_AND_FAR))
+		ok = ok && sort_locks(run, t);
 	topo_free(t);
 	return ok ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");
 }
@@ -202,14 +208,17 @@ static void free_locks(struct sim_run *run)
 
 static bool make_world(struct sim_run *run, const struct lock_protocol *p, const struct options *o)
 {
-	uint64_t cells = run->set->n < CELLS ? run->set->n : CELLS;
+	bool few = run->set->n < SIM_CELLS && !workload_is(run->workload, W_FILES);
+	uint64_t cells = few ? run->set->n : SIM_CELLS;
 	struct sim_request q = {
 	    .protocol = p,
 	    .options = o,
 	    .topology = o->topology ? o->topology : run->machine->topology,
 	    .ranks = run->ranks,
 	    .locks = run->set->n,
-	    .slots = run->set->fail > 0 ? SLOTS : 1,
+	    .slots = run->set->fail > 0    ? SLOTS
+		     : run->workload->held ? run->workload->held
+					   : 1,
 	    .lease_ns = run->set->fail > 0 ? (uint64_t)options_number(o, "lease", 0) * 1000 : 0,
 	    .seed = run->set->seed,
 	    .ordered = run->machine->ordered,
@@ -373,6 +382,8 @@ int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *wh
 	zipf_start(&run->zipf, run->set->n, run->set->zipf);
 	if (sim_read_options(run, p, &o) != PAWL_SUCCESS || !make_world(run, p, &o)) {
 		snprintf(why, whylen, "%s", pawl_error_message());
+	} else if (!sim_apps_fit(run, run->world->topo->nnodes, why, whylen)) {
+		rc = BENCH_USAGE;
 	} else {
 		enum sim_verdict v;
 
@@ -389,6 +400,8 @@ int sim_run(struct sim_run *run, struct result *r, struct outcome *out, char *wh
 	options_free(&o);
 	if (run->world) {
 		free_locks(run);
+		for (int id = 0; run->part && id < run->ranks; id++)
+			sim_apps_end(&run->part[id]);
 		machine_end(run->world->request.timing_state);
 		sim_world_free(run->world);
 	}

@@ -10,6 +10,7 @@
  *   play.c       the workloads in virtual time
  *   steady.c     whether a run is steady
  *   table.c      the hash table in virtual time
+ *   apps.c       transactions and files in virtual time
  */
 #ifndef PAWL_SIM_BENCH_H
 #define PAWL_SIM_BENCH_H
@@ -17,8 +18,11 @@
 #include "benchmarks/harness/bench.h"
 #include "benchmarks/cli/cli.h"
 #include "benchmarks/sim/steady.h"
-#include "benchmarks/workloads/citron/ranges.h"
+#include "benchmarks/workloads/described.h"
 #include "sim/machine.h"
+
+/* Words of protected data, each in a cache line. */
+enum { SIM_CELLS = 1 << 16 };
 
 /* The counts of a rank in the measured part. */
 struct sim_part {
@@ -28,7 +32,11 @@ struct sim_part {
 	struct spans spans;        /* the law of its ranges */
 	uint64_t turn;             /* the number of its turn, in workloads that need it */
 	sim_time next_poll;        /* of a space that grows by call */
-	int client;                /* among the active ones */
+	struct tpcc tpcc;
+	struct grid_run *run; /* of BT-IO's grid, */
+	uint64_t runs, next;  /* how many, and the next one, */
+	bool reads;           /* which is read, as all are written */
+	int client;           /* among the active ones */
 	bool is_active;
 };
 
@@ -93,6 +101,44 @@ static inline struct sim_part *sim_part_of(const struct sim_rank *r)
 /* Acquires, unless the contestant has no lock. */
 void sim_enter(struct sim_rank *r, uint64_t lock, int mode);
 void sim_leave(struct sim_rank *r);
+
+/* The current workload, a row of workloads[]. */
+enum sim_workload {
+	PLAY_LB,
+	PLAY_ECSB,
+	PLAY_SOB,
+	PLAY_OSOB,
+	PLAY_WCSB,
+	PLAY_WARB,
+	PLAY_DHT,
+	PLAY_LOCKTABLE,
+	PLAY_MICRO,
+	PLAY_TATP,
+	PLAY_TPCC,
+	PLAY_BANK,
+	PLAY_RANGE,
+	PLAY_RANGE_GROW,
+	PLAY_BTIO,
+	PLAY_OLTP
+};
+static inline enum sim_workload sim_workload_of(const struct sim_run *run)
+{
+	return (enum sim_workload)(run->workload - workloads);
+}
+/* A lock of the workload's law. */
+uint64_t sim_pick(struct sim_rank *r);
+/* Access the word of a lock, at its home. */
+void sim_touch(struct sim_rank *r, uint64_t lock, bool exclusive);
+/* Record a turn, unless the warm-up lasts; part: the series that it also belongs to. */
+void sim_note_turn(struct sim_rank *r, sim_time took, bool exclusive);
+void sim_note_part(struct sim_run *run, int part, sim_time took);
+
+/* apps.c; false: why, empty before, says what does not fit. */
+bool sim_apps_fit(const struct sim_run *run, int nodes, char *why, size_t whylen);
+bool sim_apps_start(struct sim_rank *r);
+void sim_apps_end(struct sim_part *part);
+void sim_transaction_turn(struct sim_rank *r);
+void sim_file_turn(struct sim_rank *r);
 
 /* table.c */
 uint64_t sim_table_bytes(struct sim_run *run);

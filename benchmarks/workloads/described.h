@@ -6,6 +6,7 @@
 
 #include "benchmarks/harness/bench.h"
 #include "benchmarks/workloads/citron/ranges.h"
+#include "benchmarks/workloads/shiftlock/txn.h"
 
 /* clang-format off */
 #define DESCRIBED_LB .name = "lb", .n = 1, .fw = 100, \
@@ -36,6 +37,27 @@
 #define DESCRIBED_MICRO .name = "micro", .n = 100000, .fw = 50, .held = 1, .series = micro_series, \
 	.flags = W_PACED, \
 	.summary = "throughput and parts of the latency, readers and writers at many locks"
+
+#define DESCRIBED_TATP .name = "tatp", .n = TATP_LOCKS, .fw = 100, .held = TATP_HELD, \
+	.series = tatp_types, .flags = W_CDF | W_FIXED | W_TRANSACTIONS, \
+	.summary = "transactions of TATP (telecom, 80 % readers), two-phase locking"
+
+#define DESCRIBED_TPCC .name = "tpcc", .n = TPCC_LOCKS, .fw = 100, .held = TPCC_HELD, \
+	.series = tpcc_types, .flags = W_CDF | W_DEALT | W_FIXED | W_TRANSACTIONS, \
+	.summary = "transactions of TPC-C (87 % writers), two-phase locking"
+
+#define DESCRIBED_BANK .name = "bank", .n = 1000000, .fw = 85, .held = BANK_LOCKS, \
+	.series = bank_series, .flags = W_CDF | W_TRANSACTIONS, \
+	.summary = "transfers (--fw) and reads of balances in a Redis server"
+
+#define DESCRIBED_BTIO .name = "btio", .n = 1, .fw = 100, .flags = W_FIXED | W_RANGES | W_FILES, \
+	.reference = "ss", .series = file_series, .units = btio_units, \
+	.summary = "interleaved writes and reads of BT-IO, in a file in memory (--grid)"
+
+#define DESCRIBED_OLTP .name = "oltp", .n = OLTP_FILES, .fw = 100, \
+	.flags = W_FIXED | W_RANGES | W_FILES, \
+	.reference = "ss", .series = oltp_series, .units = oltp_units, \
+	.summary = "reads and writes of Filebench's OLTP, in 11 files in memory (--file)"
 
 #define DESCRIBED_RANGE .name = "range", .n = 1, .fw = 100, .zipf = 0.9, .space = 1 << 28, \
 	.flags = W_RANGES | W_LENGTHS, .reference = "ss", .series = range_series, \

@@ -2,7 +2,6 @@
 /* The workloads of pawl-bench, and their pseudo locks. */
 #include "benchmarks/workloads/apps/poet.h"
 #include "benchmarks/workloads/described.h"
-#include "benchmarks/workloads/shiftlock/txn.h"
 
 const struct workload workloads[] = {
     {DESCRIBED_LB, .run = lb_run},
@@ -25,68 +24,14 @@ const struct workload workloads[] = {
     {DESCRIBED_DHT, .run = dht_run},
     {DESCRIBED_LOCKTABLE, .run = ecsb_run}, /* with other picks */
     {DESCRIBED_MICRO, .run = micro_run},
-    {
-	.name = "tatp",
-	.summary = "transactions of TATP (telecom, 80 % readers), two-phase locking",
-	.flags = W_CDF | W_FIXED | W_TRANSACTIONS,
-	.run = tatp_run,
-	.n = TATP_LOCKS,
-	.fw = 100,
-	.held = TXN_LOCKS,
-	.series = tatp_types,
-	.open = tatp_open,
-    },
-    {
-	.name = "tpcc",
-	.summary = "transactions of TPC-C (87 % writers), two-phase locking",
-	.flags = W_CDF | W_DEALT | W_FIXED | W_TRANSACTIONS,
-	.run = tpcc_run,
-	.n = TPCC_LOCKS,
-	.fw = 100,
-	.held = TXN_LOCKS,
-	.series = tpcc_types,
-	.open = tpcc_open,
-    },
-    {
-	.name = "bank",
-	.summary = "transfers (--fw) and reads of balances in a Redis server",
-	.flags = W_CDF | W_TRANSACTIONS,
-	.run = bank_run,
-	.n = 1000000,
-	.fw = 85,
-	.reference = "redlock",
-	.series = bank_series,
-	.open = bank_open,
-	.close = bank_close,
-    },
+    {DESCRIBED_TATP, .run = tatp_run, .open = tatp_open},
+    {DESCRIBED_TPCC, .run = tpcc_run, .open = tpcc_open},
+    {DESCRIBED_BANK, .reference = "redlock", .run = bank_run, .open = bank_open,
+     .close = bank_close},
     {DESCRIBED_RANGE, .run = range_run, .open = range_open, .close = range_close},
     {DESCRIBED_RANGE_GROW, .run = range_grow_run},
-    {
-	.name = "btio",
-	.summary = "interleaved writes and reads of BT-IO, in a file in memory (--grid)",
-	.flags = W_FIXED | W_RANGES | W_FILES,
-	.run = btio_run,
-	.n = 1,
-	.fw = 100,
-	.reference = "ss",
-	.series = file_series,
-	.open = btio_open,
-	.close = btio_close,
-	.units = btio_units,
-    },
-    {
-	.name = "oltp",
-	.summary = "reads and writes of Filebench's OLTP, in 11 files in memory (--file)",
-	.flags = W_FIXED | W_RANGES | W_FILES,
-	.run = oltp_run,
-	.n = OLTP_FILES,
-	.fw = 100,
-	.reference = "ss",
-	.series = oltp_series,
-	.open = oltp_open,
-	.close = oltp_close,
-	.units = oltp_units,
-    },
+    {DESCRIBED_BTIO, .run = btio_run, .open = btio_open, .close = btio_close},
+    {DESCRIBED_OLTP, .run = oltp_run, .open = oltp_open, .close = oltp_close},
     {
 	.name = "poet",
 	.summary =

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Citron paper (FAST'23), sections 4.2 and 4.4 to 4.7.
+"""The Citron paper (FAST'23), sections 4.2 to 4.7.
 
 One lock server and up to 192 clients, each on its own node. The space has 2^24 units and not
 2^28, because ss takes no more segments. The servers of it, llc and mt take the times in the file
@@ -73,6 +73,39 @@ def figure_7(sim: Simulator, quick: bool) -> Points:
         add_by_length(data, ask(sim, clients, "--lock=lld", turns(clients, 1000)), clients, "lld")
         for size in (1, 16, 256):
             add_by_length(data, segments(sim, clients, size), clients, f"ss-{size}")
+    return data
+
+
+def files(sim: Simulator, clients: int, *options: str) -> list[Result]:
+    """An application, whose blocks of files are with all ranks."""
+    return [r for locks in ("citron,it,llc,mt", "ss", "lld") for r in sim.run(
+        MACHINE, clients + 1, [
+            f"--active={clients}", "--active-on=remote", "--homes=first-node", "-o",
+            f"topology=node:{clients + 1}", "--iterations=5", "--seconds=0.01",
+            f"--lock={locks}", *options,
+            *(("-o", "segment_units=1", "-o", "segments=1048576") if locks == "ss" else ())])]
+
+
+def figure_8(sim: Simulator, quick: bool) -> Points:
+    """A grid of class D; with 4, 16 and 64 processes a run has 8160, 4080 and 2040 bytes."""
+    data = Points()
+    for clients in (4, 16, 64):
+        found = files(sim, clients, "--bench=btio", "--grid=408")
+        data.points(found, "8: BT-IO, writes a second|clients", "throughput", x=clients)
+        data.points(found, "8: BT-IO, 99 % latency, us|clients", "p99", x=clients)
+    return data
+
+
+def table_2(sim: Simulator, quick: bool) -> Points:
+    """61 clients, as many as the threads of one in the paper, and three times as many."""
+    data = Points()
+    for clients in (61, 183):
+        found = files(sim, clients, "--bench=oltp")
+        data.points(found, "table 2: OLTP, operations a second|clients", "throughput", x=clients)
+        for r in found:
+            for kind in ("read", "log"):
+                data.add(f"table 2: OLTP, {kind}, 99 % latency, us|clients", r.lock, clients,
+                         r.times(kind).get("p99", 0) / 1000)
     return data
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ShiftLock paper (FAST'25), sections 4.2, 4.3, 4.7 and 4.8.
+"""The ShiftLock paper (FAST'25), sections 4.2 to 4.5, 4.7 and 4.8.
 
 One lock server and up to 240 clients. Each client has its own node, because the paper delays
 messages within a machine until they take as long as those between machines, and its locks do not
@@ -98,6 +98,48 @@ def figure_9(sim: Simulator, quick: bool) -> Points:
                                   f"--fw={MIXES[mix]}", f"--zipf={skew:g}"),
                             f"9: {mix}, acquires a second|clients", "throughput",
                             series=f"skew {skew:g}", x=clients)
+    return data
+
+
+TRANSACTIONS = ("--lock=shiftlock,d-mcs,rma-rw", "--lock=mcs-counted,rma-rw-entry",
+                "--lock=dslr,dslr-printed,cas-backoff")
+PERCENTS = (1, 10, 25, 50, 75, 90, 95, 99)
+
+
+def transactions(sim: Simulator, bench: str) -> list[Result]:
+    """48 clients on each of 5 machines, because the warehouses of TPC-C are those of a machine."""
+    return [r for locks in TRANSACTIONS for r in sim.run(MACHINE, 288, [
+        f"--bench={bench}", "--active=240", "--active-on=remote", "--homes=first-node",
+        "--seconds=0.005", "--iterations=10", locks])]
+
+
+def add_distributions(data: Points, found: list[Result], title: str,
+                      types: tuple[str, ...]) -> None:
+    """Percentiles of the latency of each type; the points of a curve of the distribution."""
+    for r in found:
+        for kind in types:
+            for latency, share in r.times(kind).get("cdf", ()):
+                percent = round(100 * share, 1)
+                if percent in PERCENTS:
+                    data.point(r, f"{title} {kind}, latency, us|per cent done|linear", r.lock,
+                               f"{percent:g}", latency / 1000, rate=False)
+
+
+def figure_10(sim: Simulator, quick: bool) -> Points:
+    data = Points()
+    for bench, types in (("tatp", ("GSD", "UL")), ("tpcc", ("DLY", "NEW"))):
+        found = transactions(sim, bench)
+        data.points(found, "10: transactions a second", "throughput", x=bench)
+        add_distributions(data, found, f"10: {bench}", types)
+    return data
+
+
+def figure_11(sim: Simulator, quick: bool) -> Points:
+    """Without Redlock, which is no lock but a server that needs more time than a NIC."""
+    data = Points()
+    found = transactions(sim, "bank")
+    data.points(found, "11: transactions a second", "throughput", x="bank")
+    add_distributions(data, found, "11: bank", ("balance", "transfer"))
     return data
 
 

@@ -18,10 +18,7 @@
 
 #include "benchmarks/workloads/citron/ranges.h"
 
-enum { NUMBERS = 5, POINT_BYTES = NUMBERS * sizeof(uint64_t) };
-enum { WRITE, READ };
-
-const char *const file_series[] = {"write", "read", NULL};
+enum { NUMBERS = BTIO_NUMBERS, POINT_BYTES = BTIO_POINT_BYTES };
 
 static struct {
 	struct stripes file;
@@ -33,19 +30,9 @@ static struct {
 	bool reads;        /* the solution is written: the next run is read */
 } btio;
 
-uint64_t btio_units(const struct settings *s)
-{
-	return (s->grid * s->grid * s->grid * POINT_BYTES + BLOCK_BYTES - 1) / BLOCK_BYTES;
-}
-
 static uint64_t number(uint64_t solution, uint64_t point, int k)
 {
 	return (solution << 40) + point * NUMBERS + (uint64_t)k;
-}
-
-static struct span blocks_of(const struct grid_run *r)
-{
-	return span_of_bytes(r->point * POINT_BYTES, (uint64_t)r->points * POINT_BYTES);
 }
 
 /* Where the run begins in the buffer. */
@@ -86,7 +73,7 @@ static uint64_t count_wrong(const struct grid_run *r, uint64_t solution)
 
 static void write_run(struct trial *t, const struct grid_run *r)
 {
-	const struct span s = blocks_of(r);
+	const struct span s = grid_span(r);
 	pawl_range held;
 
 	range_lock(t, 0, s, PAWL_EXCLUSIVE, &held);
@@ -99,7 +86,7 @@ static void write_run(struct trial *t, const struct grid_run *r)
 
 static void read_run(struct trial *t, const struct grid_run *r, int mode)
 {
-	const struct span s = blocks_of(r);
+	const struct span s = grid_span(r);
 	pawl_range held;
 
 	range_lock(t, 0, s, mode, &held);
@@ -112,7 +99,7 @@ static void read_run(struct trial *t, const struct grid_run *r, int mode)
 static void step(struct trial *t, int mode)
 {
 	const struct grid_run *r = &btio.run[btio.next];
-	const int what = btio.reads ? READ : WRITE;
+	const int what = btio.reads ? BTIO_READ : BTIO_WRITE;
 	uint64_t start = ticks(), took;
 
 	if (btio.reads)
@@ -182,7 +169,7 @@ void btio_close(struct trial *t)
 	for (uint64_t i = 0; i < btio.runs; i++) {
 		const bool is_written = btio.reads || i < btio.next;
 
-		stripes_get(&btio.file, blocks_of(&btio.run[i]), btio.buffer);
+		stripes_get(&btio.file, grid_span(&btio.run[i]), btio.buffer);
 		wrong += count_wrong(&btio.run[i], btio.solution - !is_written);
 	}
 	if (wrong)

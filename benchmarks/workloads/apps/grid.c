@@ -13,6 +13,18 @@
 
 #include "benchmarks/workloads/citron/ranges.h"
 
+const char *const file_series[] = {"write", "read", NULL};
+
+uint64_t btio_units(const struct settings *s)
+{
+	return (s->grid * s->grid * s->grid * BTIO_POINT_BYTES + BLOCK_BYTES - 1) / BLOCK_BYTES;
+}
+
+struct span grid_span(const struct grid_run *r)
+{
+	return span_of_bytes(r->point * BTIO_POINT_BYTES, (uint64_t)r->points * BTIO_POINT_BYTES);
+}
+
 static uint64_t cuts(int clients)
 {
 	uint64_t c = 1;

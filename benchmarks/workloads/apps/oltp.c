@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * OLTP: the conflicting access of the Citron paper (FAST'23), section 4.3.2 (Table 2), after
- * Filebench's OLTP: 10 data files and a log, of --file bytes each, and a space for each. For 3200
- * reads there are 320 writes, both of 8 KB at a random place of a random data file, and one write
- * of 256 KB at a random place of the log.
- *
- * Different from the paper: there, each client has 50 threads that read, 10 that write, and
- * one for the log. Here a client performs one operation after the other, drawn at random in the
- * same proportions.
+ * Filebench's OLTP: 10 data files and a log, of --file bytes each, and a space for each;
+ * oltp_draw.c has the operations.
  *
  * The first word of a block counts its writes; all other words name the last writer. A writer reads
  * its blocks, increments the counts, and writes them back.
@@ -20,11 +15,7 @@
 #include "benchmarks/workloads/citron/ranges.h"
 
 enum { BLOCK_WORDS = BLOCK_BYTES / sizeof(uint64_t), COUNT = 0, STAMP = 1 };
-enum { PAGE_BLOCKS = 8192 / BLOCK_BYTES, LOG_BLOCKS = OLTP_LOG_BYTES / BLOCK_BYTES };
-enum { READS = 3200, WRITES = 320, LOGS = 1 };
-enum { READ, WRITE, LOG };
-
-const char *const oltp_series[] = {"read", "write", "log", NULL};
+enum { LOG_BLOCKS = OLTP_LOG_BYTES / BLOCK_BYTES };
 
 static struct {
 	struct stripes files; /* adjacent */
@@ -32,37 +23,6 @@ static struct {
 	uint64_t *buffer;
 	uint64_t writes, written; /* operations; blocks */
 } oltp;
-
-/* An operation: its kind, file and blocks. */
-struct access {
-	int kind, file;
-	struct span blocks;
-};
-
-uint64_t oltp_units(const struct settings *s)
-{
-	return s->file / BLOCK_BYTES;
-}
-
-static struct access draw(uint64_t *random)
-{
-	uint64_t x = random_next(random) >> 32, n = x % (READS + WRITES + LOGS), first;
-	struct access a = {.kind = n < READS ? READ : n < READS + WRITES ? WRITE : LOG};
-	uint64_t blocks = a.kind == LOG ? LOG_BLOCKS : PAGE_BLOCKS;
-
-	a.file =
-	    a.kind == LOG ? OLTP_DATA_FILES : (int)((random_next(random) >> 32) % OLTP_DATA_FILES);
-	first = (random_next(random) >> 20) % (oltp.blocks - blocks + 1);
-	a.blocks = (struct span){(int64_t)first, (int64_t)(first + blocks - 1)};
-	return a;
-}
-
-static struct span place_of(const struct access *a)
-{
-	const int64_t base = a->file * (int64_t)oltp.blocks;
-
-	return (struct span){base + a->blocks.first, base + a->blocks.last};
-}
 
 /* The blocks in the buffer that were read half written. */
 static uint64_t torn(uint64_t blocks)
@@ -92,16 +52,16 @@ static void change(uint64_t blocks, uint64_t stamp)
 }
 
 /* The bytes. */
-static uint64_t perform(struct trial *t, const struct access *a, int mode)
+static uint64_t perform(struct trial *t, const struct oltp_access *a, int mode)
 {
 	const uint64_t blocks = (uint64_t)(a->blocks.last - a->blocks.first + 1);
-	const struct span place = place_of(a);
+	const struct span place = oltp_place(a, oltp.blocks);
 	pawl_range held;
 
 	range_lock(t, (uint64_t)a->file, a->blocks, mode, &held);
 	stripes_get(&oltp.files, place, oltp.buffer);
 	t->violations += torn(blocks);
-	if (a->kind != READ) {
+	if (a->kind != OLTP_READ) {
 		change(blocks, (uint64_t)t->team->rank << 40 | ++oltp.writes);
 		stripes_put(&oltp.files, place, oltp.buffer);
 		oltp.written += blocks;
@@ -117,14 +77,14 @@ void oltp_run(struct trial *t)
 	uint64_t now, done = 0;
 
 	while ((now = ticks()) - start < t->ticks && done < t->limit) {
-		const struct access a = draw(&t->random);
+		const struct oltp_access a = oltp_draw(oltp.blocks, &t->random);
 		uint64_t began = ticks(), took;
 
-		t->bytes += perform(t, &a, a.kind == READ ? reader : PAWL_EXCLUSIVE);
+		t->bytes += perform(t, &a, a.kind == OLTP_READ ? reader : PAWL_EXCLUSIVE);
 		took = ticks() - began;
 		times_add(&t->hist, took);
 		times_add(&t->series[a.kind], took);
-		t->exclusive += a.kind != READ || reader == PAWL_EXCLUSIVE;
+		t->exclusive += a.kind != OLTP_READ || reader == PAWL_EXCLUSIVE;
 		done++;
 	}
 	t->acquires = done;

@@ -11,6 +11,7 @@
  *   range_verify.c  the check of mutual exclusion
  *   stripes.c       a file in the memory of all ranks
  *   grid.c          the part of each client in BT-IO's grid (no MPI)
+ *   oltp_draw.c     the accesses of OLTP (no MPI)
  *   btio.c, oltp.c  applications on that file
  */
 #ifndef PAWL_BENCH_RANGES_H
@@ -53,7 +54,7 @@ struct span grow_span(uint64_t turn, int client, int clients);
 int space_options(const struct settings *s, const struct workload *w, const struct pawl_kind *kind,
 		  int (*set)(void *arg, const char *name, uint64_t value), void *arg);
 
-/* -------------------------------------------------------------------- grid */
+/* ------------------------------------------------------------------- BT-IO */
 
 /* Consecutive points along x; points are numbered x first. */
 struct grid_run {
@@ -62,6 +63,27 @@ struct grid_run {
 };
 /* The runs of one client in a grid of side^3 points; malloc()ed. */
 struct grid_run *grid_runs(uint64_t side, int client, int clients, uint64_t *count);
+/* The blocks of a run in the file, which has five numbers for each point. */
+enum { BTIO_WRITE, BTIO_READ };
+enum { BTIO_NUMBERS = 5, BTIO_POINT_BYTES = BTIO_NUMBERS * sizeof(uint64_t) };
+struct span grid_span(const struct grid_run *r);
+uint64_t btio_units(const struct settings *s);
+
+/* ------------------------------------------------------------------------ OLTP */
+
+enum { OLTP_READ, OLTP_WRITE, OLTP_LOG };
+enum { OLTP_DATA_FILES = 10, OLTP_FILES };
+enum { OLTP_FILE_BYTES = 10 << 20, OLTP_LOG_BYTES = 256 << 10 };
+/* An operation: its kind, its file, and blocks of that. */
+struct oltp_access {
+	int kind, file;
+	struct span blocks;
+};
+/* The next operation on files of so many blocks each. */
+struct oltp_access oltp_draw(uint64_t blocks, uint64_t *random);
+/* Its blocks, if the files are adjacent. */
+struct span oltp_place(const struct oltp_access *a, uint64_t blocks);
+uint64_t oltp_units(const struct settings *s);
 
 /* ----------------------------------------------------------------- stripes */
 
@@ -125,13 +147,9 @@ void abort_run(struct trial *t);
 int falseconflict_open(struct trial *t, char *why, size_t whylen);
 void falseconflict_close(struct trial *t);
 void falseconflict_run(struct trial *t);
-uint64_t btio_units(const struct settings *s);
 int btio_open(struct trial *t, char *why, size_t whylen);
 void btio_close(struct trial *t);
 void btio_run(struct trial *t);
-enum { OLTP_DATA_FILES = 10, OLTP_FILES };
-enum { OLTP_FILE_BYTES = 10 << 20, OLTP_LOG_BYTES = 256 << 10 };
-uint64_t oltp_units(const struct settings *s);
 int oltp_open(struct trial *t, char *why, size_t whylen);
 void oltp_close(struct trial *t);
 void oltp_run(struct trial *t);

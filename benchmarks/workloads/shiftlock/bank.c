@@ -14,11 +14,9 @@
 #include "benchmarks/harness/bench.h"
 #include "redis.h"
 #include "redlock.h"
+#include "txn.h"
 
 enum { OPENING = 1000, MOST_MOVED = 100 };
-enum { BALANCE, TRANSFER };
-
-const char *const bank_series[] = {"balance", "transfer", NULL};
 
 static struct {
 	bool runs, connected;
@@ -113,18 +111,21 @@ static void move(struct trial *t, const struct deal *d)
 	check(t, redis_write_two(d->account, balance), "writing two balances");
 }
 
+static uint64_t account(void *trial)
+{
+	return trial_pick(trial).lock;
+}
+
 static void draw(struct trial *t, struct deal *d)
 {
-	struct pick p = trial_pick(t);
 	bool transfers = (uint32_t)(random_next(&t->random) >> 32) < t->transfers;
-	uint64_t a = p.lock, b = a;
+	struct txn x;
 
-	while (transfers && a == b)
-		b = trial_pick(t).lock;
-	d->n = transfers ? 2 : 1;
-	d->mode = transfers || !contestant_shares(t->contestant) ? PAWL_EXCLUSIVE : PAWL_SHARED;
-	d->account[0] = a < b ? a : b;
-	d->account[1] = a < b ? b : a;
+	bank_draw(transfers, account, t, &x);
+	d->n = x.n;
+	d->mode = contestant_shares(t->contestant) ? x.want[0].mode : PAWL_EXCLUSIVE;
+	for (int i = 0; i < x.n; i++)
+		d->account[i] = x.want[i].lock;
 }
 
 void bank_run(struct trial *t)
@@ -143,7 +144,7 @@ void bank_run(struct trial *t)
 		leave(t, &d);
 		took = ticks() - began;
 		times_add(&t->hist, took);
-		times_add(&t->series[d.n == 2 ? TRANSFER : BALANCE], took);
+		times_add(&t->series[d.n == 2 ? BANK_TRANSFER : BANK_BALANCE], took);
 		t->exclusive += d.n == 2;
 		done++;
 	}

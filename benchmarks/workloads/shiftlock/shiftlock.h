@@ -10,7 +10,6 @@ extern const char *const micro_series[];
 void micro_run(struct trial *t);
 
 /* bank.c; the bank ends with the run. */
-extern const char *const bank_series[];
 void bank_run(struct trial *t);
 int bank_open(struct trial *t, char *why, size_t whylen);
 void bank_close(struct trial *t);

@@ -153,3 +153,8 @@ void tpcc_draw(const struct tpcc *b, uint64_t *random, struct txn *x)
 	}
 	txn_order(x);
 }
+
+uint64_t tpcc_least(const struct tpcc *b)
+{
+	return (b->warehouses * TPCC_OWN + 1) * b->nodes;
+}

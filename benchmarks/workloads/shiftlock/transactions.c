@@ -114,12 +114,12 @@ int tpcc_open(struct trial *t, char *why, size_t whylen)
 	    .node = (uint64_t)trial_node_of(t, t->team->rank),
 	    .locks = t->set->n,
 	};
-	if (tpcc.locks / tpcc.nodes > tpcc.warehouses * TPCC_OWN)
+	if (tpcc.locks >= tpcc_least(&tpcc))
 		return BENCH_OK;
 	snprintf(why, whylen,
 		 "--locks: tpcc needs more than %d for each of %llu warehouses; accepted: from"
 		 " %llu on, or fewer --warehouses",
 		 TPCC_OWN, (unsigned long long)(tpcc.warehouses * tpcc.nodes),
-		 (unsigned long long)((tpcc.warehouses * TPCC_OWN + 1) * tpcc.nodes));
+		 (unsigned long long)tpcc_least(&tpcc));
 	return BENCH_USAGE;
 }

@@ -6,6 +6,8 @@
 
 #include "benchmarks/harness/bench.h"
 
+const char *const bank_series[] = {"balance", "transfer", NULL};
+
 void txn_add(struct txn *x, uint64_t lock, int mode)
 {
 	x->want[x->n++] = (struct txn_want){lock, mode};
@@ -66,4 +68,18 @@ int txn_type(uint64_t *random, const int *percent)
 	while (x >= percent[type])
 		x -= percent[type++];
 	return type;
+}
+
+void bank_draw(bool transfers, uint64_t (*account)(void *from), void *from, struct txn *x)
+{
+	uint64_t a = account(from), b = a;
+
+	x->type = transfers ? BANK_TRANSFER : BANK_BALANCE;
+	x->n = 0;
+	txn_add(x, a, transfers ? PAWL_EXCLUSIVE : PAWL_SHARED);
+	while (transfers && a == b)
+		b = account(from);
+	if (transfers)
+		txn_add(x, b, PAWL_EXCLUSIVE);
+	txn_order(x);
 }

@@ -36,6 +36,7 @@ int txn_type(uint64_t *random, const int *percent);
 /* ------------------------------------------------------------------------- TATP */
 
 enum { TATP_GSD, TATP_GND, TATP_GAD, TATP_USD, TATP_UL, TATP_ICF, TATP_DCF, TATP_TYPES };
+enum { TATP_HELD = 4 }; /* the most of a transaction */
 enum { TATP_LOCKS = 680236, TATP_SUBSCRIBERS = 100000, TATP_NS = 2800 };
 extern const char *const tatp_types[];
 
@@ -47,6 +48,7 @@ void tatp_draw(const struct tatp *b, uint64_t *random, struct txn *x);
 /* ------------------------------------------------------------------------ TPC-C */
 
 enum { TPCC_NEW, TPCC_PAY, TPCC_ORD, TPCC_DLY, TPCC_STK, TPCC_TYPES };
+enum { TPCC_HELD = 20 };
 enum { TPCC_LOCKS = 60490, TPCC_WAREHOUSES = 100, TPCC_NS = 7000 };
 /* The locks of a warehouse and its districts. */
 enum { TPCC_DISTRICTS = 10, TPCC_OWN = 1 + TPCC_DISTRICTS };
@@ -58,5 +60,14 @@ struct tpcc {
 	uint64_t locks;
 };
 void tpcc_draw(const struct tpcc *b, uint64_t *random, struct txn *x);
+/* The fewest locks for its warehouses. */
+uint64_t tpcc_least(const struct tpcc *b);
+
+/* ------------------------------------------------------------------------- BANK */
+
+enum { BANK_BALANCE, BANK_TRANSFER, BANK_LOCKS = 2 };
+extern const char *const bank_series[];
+/* A transfer between two accounts, or a look at the balance of one; account() draws them. */
+void bank_draw(bool transfers, uint64_t (*account)(void *from), void *from, struct txn *x);
 
 #endif
