@@ -47,7 +47,7 @@
 	.summary = "transactions of TPC-C (87 % writers), two-phase locking"
 
 #define DESCRIBED_BANK .name = "bank", .n = 1000000, .fw = 85, .held = BANK_LOCKS, \
-	.series = bank_series, .flags = W_CDF | W_TRANSACTIONS, \
+	.series = bank_series, .flags = W_CDF | W_FREE_ANYWHERE | W_TRANSACTIONS, \
 	.summary = "transfers (--fw) and reads of balances in a Redis server"
 
 #define DESCRIBED_BTIO .name = "btio", .n = 1, .fw = 100, .flags = W_FIXED | W_RANGES | W_FILES, \

@@ -21,7 +21,7 @@ enum { OPENING = 1000, MOST_MOVED = 100 };
 static struct {
 	bool runs, connected;
 	bool broken; /* TEST_BREAK=1: no locks, so that a test sees whether the check notices */
-	char path[REDIS_PATH];
+	char where[REDIS_PATH];
 	uint64_t accounts;
 } bank;
 
@@ -159,8 +159,8 @@ static bool open_bank(const struct trial *t, char *why, size_t whylen)
 {
 	if (!redis_usable(why, whylen))
 		return false;
-	bank.runs = redis_start(bank.path, why, whylen);
-	if (!bank.runs || !redis_connect(bank.path, why, whylen))
+	bank.runs = redis_start(bank.where, t->team->nodes > 1, why, whylen);
+	if (!bank.runs || !redis_connect(bank.where, why, whylen))
 		return false;
 	bank.connected = true;
 	if (redis_fill(t->set->n, OPENING))
@@ -178,18 +178,14 @@ static bool open_all(struct trial *t, char *why, size_t whylen)
 		ok = open_bank(t, why, whylen);
 	MPI_Bcast(&ok, sizeof ok, MPI_BYTE, 0, t->team->comm);
 	MPI_Bcast(why, (int)whylen, MPI_CHAR, 0, t->team->comm);
-	MPI_Bcast(bank.path, REDIS_PATH, MPI_CHAR, 0, t->team->comm);
+	MPI_Bcast(bank.where, REDIS_PATH, MPI_CHAR, 0, t->team->comm);
 	if (ok && t->team->rank > 0)
-		ok = bank.connected = redis_connect(bank.path, why, whylen);
+		ok = bank.connected = redis_connect(bank.where, why, whylen);
 	return team_sum(t->team, !ok) == 0;
 }
 
 int bank_open(struct trial *t, char *why, size_t whylen)
 {
-	if (t->team->nodes > 1) {
-		snprintf(why, whylen, "bank: the server is on one host, so one node only");
-		return BENCH_USAGE;
-	}
 	if (t->set->n < 2) {
 		snprintf(why, whylen,
 			 "--locks: the bank has an account for each; accepted: from 2 on");

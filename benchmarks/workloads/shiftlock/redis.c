@@ -21,10 +21,37 @@ bool redis_usable(char *why, size_t whylen)
 	return true;
 }
 
-bool redis_connect(const char *path, char *why, size_t whylen)
+/* Address, port and password, as redis_start() has them. */
+static bool connect_host(const char *where)
 {
-	server = redisConnectUnix(path);
-	if (server && !server->err)
+	char address[REDIS_PATH], password[REDIS_PATH];
+	redisReply *r;
+	bool ok;
+	int port;
+
+	if (sscanf(where, "%99s %d %99s", address, &port, password) != 3)
+		return false;
+	server = redisConnect(address, port);
+	if (!server || server->err)
+		return false;
+	r = redisCommand(server, "AUTH %s", password);
+	ok = r && r->type == REDIS_REPLY_STATUS;
+	if (r)
+		freeReplyObject(r);
+	return ok;
+}
+
+bool redis_connect(const char *where, char *why, size_t whylen)
+{
+	bool ok;
+
+	if (where[0] == '/') {
+		server = redisConnectUnix(where);
+		ok = server && !server->err;
+	} else {
+		ok = connect_host(where);
+	}
+	if (ok)
 		return true;
 	snprintf(why, whylen, "cannot connect to redis-server: %s",
 		 server ? server->errstr : "out of memory");
@@ -150,9 +177,9 @@ bool redis_usable(char *why, size_t whylen)
 	return false;
 }
 
-bool redis_connect(const char *path, char *why, size_t whylen)
+bool redis_connect(const char *where, char *why, size_t whylen)
 {
-	(void)path;
+	(void)where;
 	return redis_usable(why, whylen);
 }
 

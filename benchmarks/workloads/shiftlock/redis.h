@@ -9,17 +9,18 @@
 
 enum { REDIS_PATH = 100, REDIS_TOKEN = 33 };
 
-/* Start a server on a socket in a new folder, whose path is returned. The server ends, and the
- * folder is removed, by redis_stop() or when this process ends, in whatever way. False: why has a
- * message. */
-bool redis_start(char *path, char *why, size_t whylen);
+/* Start a server on a socket in a new folder; or, for clients on other hosts, on a free port of
+ * this host's address, with a password. Returns for redis_connect() where it is: the path, or
+ * address, port and password. The server ends, and the folder is removed, by redis_stop() or when
+ * this process ends, in whatever way. False: why has a message. */
+bool redis_start(char *where, bool for_hosts, char *why, size_t whylen);
 void redis_stop(void);
 
 /* Whether this build has hiredis. */
 bool redis_usable(char *why, size_t whylen);
 
 /* The connection of this process. False: why has a message. */
-bool redis_connect(const char *path, char *why, size_t whylen);
+bool redis_connect(const char *where, char *why, size_t whylen);
 void redis_disconnect(void);
 /* The message about the last call that failed. */
 const char *redis_error(void);
