@@ -308,14 +308,18 @@ for program in $compiled; do
 	[ "$program" = c++ ] || tap_program "atomics, $program" under default 2 60 \
 		env PAWL_ATOMICS=1 "$work/$program"
 done
-# All calls, in windows of each kind; memory that the program brings keeps the MPI's atomics.
-says_why()
+# All calls, in windows of each kind. lines N COMMAND...: so many lines say that windows keep the MPI's.
+lines()
 {
-	atomics 2 "$programs/access/operations" >"$work/said" 2>"$work/errors" || { cat "$work/said"; return 1; }
+	lines_wanted=$1
+	shift
+	"$@" >"$work/said" 2>"$work/errors" || { cat "$work/said"; return 1; }
 	cat "$work/errors"
-	[ "$(grep -c '^pawl: windows keep the atomics of the MPI: ' "$work/errors")" = 1 ]
+	[ "$(grep -c '^pawl: windows keep the atomics of the MPI: ' "$work/errors")" = "$lines_wanted" ]
 }
-check "atomics, operations; a line says which windows keep the MPI's" says_why
+check "atomics, operations: all windows have them" lines 0 atomics 2 "$programs/access/operations"
+check "atomics, operations: a line says which windows keep the MPI's" \
+	lines 1 atomics 2 env PAWL_LOCK=native "$programs/access/operations"
 check "an unknown value of PAWL_ATOMICS" fails under default 2 60 env PAWL_ATOMICS=yes \
 	"$programs/locks/exclusive"
 

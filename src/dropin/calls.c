@@ -112,6 +112,7 @@ static inline int completed(struct window *w, MPI_Win win)
 {
 	const int ours = atomics_complete(w, -1, false), rc = PASS(Win_complete(win));
 
+	atomics_ended(w);
 	return ours == MPI_SUCCESS ? rc : ours;
 }
 

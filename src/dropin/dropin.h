@@ -358,6 +358,8 @@ int atomics_attached(struct window *w, void *base, MPI_Aint size);
 void atomics_detached(struct window *w, const void *base);
 /* The MPI has done MPI_Win_post (posts) or MPI_Win_start. */
 int atomics_matched(struct window *w, MPI_Group group, bool posts);
+/* MPI_Win_complete is being called. */
+void atomics_ended(struct window *w);
 /* Whether the program called MPI_Win_allocate, and the window is a shared one. */
 bool atomics_hide_flavor(const struct window *w);
 /* Perform a task of another process for a window of the pool, in the thread of the transport. */

@@ -51,6 +51,19 @@ static bool is_mapped(const struct place *p)
 	return __builtin_expect(p->at != NULL, 1);
 }
 
+/* Whether the result of a call is not there at its return. */
+static bool is_late(const struct window *w, const struct place *p)
+{
+	return !is_mapped(p) && !w->atomics->copies;
+}
+
+static int change_unmapped(struct window *w, int rank, MPI_Aint offset, const struct layout *l,
+			   MPI_Aint n, enum op op, MPI_Op mpi_op, const void *from, void *to)
+{
+	return w->atomics->copies ? copy_change(w, rank, offset, l, n, op, mpi_op, from, to)
+				  : far_change(w, rank, offset, l, n, op, mpi_op, from, to);
+}
+
 /* Whether the bytes from low on, and before high, at disp of a rank are in an epoch and in the
  * window. If not, the error has been raised. */
 static int reach(const struct window *w, int rank, MPI_Aint disp, MPI_Aint low, MPI_Aint high,
@@ -65,7 +78,7 @@ static int reach(const struct window *w, int rank, MPI_Aint disp, MPI_Aint low, 
 		return dropin_raise(w->win, MPI_ERR_RANK, "rank %d is not in 0 to %d", rank,
 				    w->size - 1);
 	t = &a->target[rank];
-	if (__builtin_expect(!is_open(w, rank), 0)) {
+	if (__builtin_expect(!is_open(w, rank) && !a->is_fenced && !a->is_started, 0)) {
 		int rc = PMPI_Get(NULL, 0, MPI_BYTE, rank, 0, 0, MPI_BYTE, w->win);
 
 		if (rc != MPI_SUCCESS)
@@ -78,7 +91,7 @@ static int reach(const struct window *w, int rank, MPI_Aint disp, MPI_Aint low, 
 				    " %lld bytes",
 				    (long long)disp, rank, (long long)t->size);
 	at = t->base ? t->base + offset : NULL;
-	if (__builtin_expect(a->is_dynamic, 0) && rank == a->rank) {
+	if (__builtin_expect(a->is_dynamic, 0) && rank == a->rank && !a->copies) {
 		at = (char *)(uintptr_t)offset;
 		if (!atomics_are_attached(a, at + low, at + high))
 			return dropin_raise(w->win, MPI_ERR_RMA_RANGE,
@@ -98,7 +111,7 @@ static inline void done(struct window *w, bool changed)
 	if (atomic_load_explicit(&w->asks, memory_order_relaxed) == ASK)
 		atomic_store_explicit(&w->asks, ASK_NEXT, memory_order_relaxed);
 	atomic_store_explicit(&a->calls, n, memory_order_relaxed);
-	if ((DRIVES || a->far) && n % DRIVE_EVERY == 0)
+	if ((DRIVES || a->far || a->copies) && n % DRIVE_EVERY == 0)
 		PMPI_Iprobe(MPI_ANY_SOURCE, 0, a->comm, &flag, MPI_STATUS_IGNORE);
 	if (!a->crowded)
 		return;
@@ -143,8 +156,8 @@ int atomics_fetch_and_op(struct window *w, const void *origin, void *result, MPI
 		rc = element_change(&l->basic, op, mpi_op, &at.target->exposed->lock, at.at, origin,
 				    result);
 	else
-		rc = far_change(w, rank, at.offset, l, 1, op, mpi_op, origin, result);
-	done(w, !is_mapped(&at) ||
+		rc = change_unmapped(w, rank, at.offset, l, 1, op, mpi_op, origin, result);
+	done(w, is_late(w, &at) ||
 		    (op != NO_OP &&
 		     (op != REPLACE || memcmp(origin, result, (size_t)l->basic.size) != 0)));
 	return rc;
@@ -167,9 +180,11 @@ int atomics_compare_and_swap(struct window *w, const void *origin, const void *c
 		return rc;
 	if (is_mapped(&at))
 		element_swap(&l->basic, &at.target->exposed->lock, at.at, compare, origin, result);
+	else if (w->atomics->copies)
+		rc = copy_swap(w, rank, at.offset, &l->basic, compare, origin, result);
 	else
 		rc = far_swap(w, rank, at.offset, &l->basic, compare, origin, result);
-	done(w, !is_mapped(&at) || memcmp(compare, result, (size_t)l->basic.size) == 0);
+	done(w, is_late(w, &at) || memcmp(compare, result, (size_t)l->basic.size) == 0);
 	return rc;
 }
 
@@ -271,8 +286,8 @@ static int perform(struct window *w, const struct access *x)
 		rc = change_all(x, l, n, &at.target->exposed->lock, at.at, from.elements,
 				to.elements);
 	else if (class == MPI_SUCCESS)
-		rc = far_change(w, x->rank, at.offset, l, n, op_of(x->op), x->op, from.elements,
-				to.elements);
+		rc = change_unmapped(w, x->rank, at.offset, l, n, op_of(x->op), x->op,
+				     from.elements, to.elements);
 	/* The program may free the type of the result before the call is complete. */
 	if (to.temporary && rc == MPI_SUCCESS)
 		rc = atomics_complete(w, x->rank, true);

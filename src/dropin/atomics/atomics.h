@@ -2,13 +2,14 @@
 /*
  * Pawl's atomics under MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap
  * and the calls with a request: PAWL_ATOMICS=1, or info key pawl_atomics=1 of a window. They are
- * performed in the memory of the target by atomic instructions: by the origin, before the call
- * returns, if it maps that memory; else by a thread of the target, to which it sends messages,
- * before they are completed.
+ * performed in the memory of the target by the origin, before the call returns: by atomic
+ * instructions if it maps that memory, else on one node by copies under a lock; over several nodes
+ * by instructions of a thread of the target, to which it sends messages, before they are completed.
  *
  *   domain.c   which windows have them; when a target is exposed
  *   access.c   the calls
- *   far.c      targets whose memory the origin does not map; serve.c  their side
+ *   copy.c     targets of one node whose memory the origin does not map
+ *   far.c      the same over several nodes; serve.c  their side
  *   element.c  one element
  *   types.c    datatypes: their elements, and where these are
  *
@@ -16,11 +17,12 @@
  * and of MPI_Win_allocate, because no MPI says where the memory of the others is otherwise: on one
  * node the layer makes the window by MPI_Win_allocate_shared (alloc_shared_noncontig), over several
  * ones by MPI_Win_create of memory that each node has allocated so. Memory that the program brings
- * (MPI_Win_create, MPI_Win_create_dynamic) cannot be mapped by other processes, also of the node;
- * they send messages. The thread is that of the table of locks over several nodes (rma/tasks.h). It
- * knows what its process has attached to a dynamic window. So there are no Pawl atomics on one node
- * for memory that the program brings; and over several nodes for windows without locks, or without
- * UCX. A window of one process keeps the MPI's atomics.
+ * (MPI_Win_create, MPI_Win_create_dynamic) cannot be mapped by other processes. On one node they
+ * copy it, if the kernel lets them; over several ones they send messages, also within a node. The
+ * thread is that of the table of locks over several nodes (rma/tasks.h). It knows what its process
+ * has attached to a dynamic window, and copies read that list. So there are no Pawl atomics over
+ * several nodes for windows without locks, or without UCX. A window of one process keeps the MPI's
+ * atomics.
  *
  * One domain. An accumulate of the MPI may be a plain read-modify-write by the target or under a
  * lock of the MPI, and is not atomic with instructions of the origin. So all accumulates of a
@@ -33,7 +35,10 @@
  * instruction, or by a compare-and-swap from the value that the operation was computed from. Any
  * other one (pairs, long double, complex numbers, unaligned elements) is changed under the lock of
  * its target. Type and address decide, so two accumulates of the same predefined type meet in the
- * same way; MPI leaves undefined what those of different types do.
+ * same way; MPI leaves undefined what those of different types do. In a window of copies all
+ * elements are changed under that lock, and the next holder copies what this one has stored,
+ * because a copy is done when its call of the kernel returns. Nothing else but an MPI_Put, which
+ * MPI leaves undefined, writes there at the same time.
  *
  * One domain over several nodes. In both ways it is a CPU of the target's node that changes the
  * element, by the same instruction or under the same lock; type and address decide which, and not
@@ -74,7 +79,8 @@
  * drives it. Where ranks outnumber cores, a process yields after IDLE_CALLS calls that have changed
  * nothing, as those of a poll do.
  *
- * Where no epoch of MPI_Win_lock is known, an empty MPI_Get lets the MPI say whether there is one.
+ * Where no epoch is known, an empty MPI_Get lets the MPI say whether there is one. (In one of a
+ * dynamic window osc/ucx of Open MPI 4.1 may crash at such a call.)
  *
  * Model: models/atomics.pml.
  */
@@ -135,6 +141,12 @@ enum op { SUM, PROD, MIN, MAX, BAND, BOR, BXOR, LAND, LOR, LXOR, REPLACE, NO_OP,
 /* before = *at; *at = *at op operand. Returns a code of MPI. */
 int element_change(const struct basic *b, enum op op, MPI_Op mpi_op, atomic_uint *lock, char *at,
 		   const void *operand, void *before);
+/* value = value op operand, in private memory. Returns a code of MPI. */
+int element_combine(const struct basic *b, enum op op, MPI_Op mpi_op, const void *operand,
+		    void *value);
+/* The lock of a target. */
+void element_acquire(atomic_uint *lock);
+void element_release(atomic_uint *lock);
 /* Whether the MPI is needed to compute the operation. */
 bool element_needs_mpi(const struct basic *b, enum op op);
 /* The data of an element, without what is in the gap of a pair. */
@@ -168,6 +180,10 @@ struct target {
 	char *base;              /* NULL: not mapped here */
 	MPI_Aint size, unit;     /* of its window, as asked for */
 	struct exposed *exposed; /* NULL: on another node */
+	/* If the window is one of copies: its process, and where in that its memory and its struct
+	 * attached are. */
+	int64_t pid;
+	uint64_t address, attached;
 };
 
 struct atomics {
@@ -176,11 +192,13 @@ struct atomics {
 	MPI_Win own, memory; /* the memory of struct exposed, and of the window */
 	int rank, size;
 	bool far;         /* over several nodes */
+	bool copies;      /* by copy.c */
 	struct far *away; /* accumulates on their way to other nodes; NULL unless far */
 	uint64_t *served; /* [size] messages of each process that the thread has performed */
 	bool crowded;
 	bool is_allocated; /* made by MPI_Win_allocate */
 	bool is_fenced;    /* the last fence has begun an epoch */
+	bool is_started;   /* an epoch of MPI_Win_start is open */
 	bool is_dynamic;   /* offsets are addresses */
 	struct attached attached;
 	_Atomic(unsigned) calls, idle;
@@ -197,6 +215,17 @@ void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MP
 void atomics_close(struct window *w);
 /* Whether all of these bytes of a dynamic window are attached. */
 bool atomics_are_attached(struct atomics *a, const char *begin, const char *end);
+
+/* ---------------------------------------------------------------- copy.c */
+
+/* Whether all processes may copy each other's memory of the window, of which this process's begins
+ * at base. Collective. */
+bool copy_open(struct atomics *a, const void *base);
+/* As far_change() and far_swap(), and complete at the return. */
+int copy_change(struct window *w, int rank, MPI_Aint offset, const struct layout *l, MPI_Aint n,
+		enum op op, MPI_Op mpi_op, const char *from, char *to);
+int copy_swap(struct window *w, int rank, MPI_Aint offset, const struct basic *b,
+	      const void *compare, const void *swap, void *before);
 
 /* ----------------------------------------------------------------- far.c */
 

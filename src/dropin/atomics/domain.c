@@ -165,7 +165,7 @@ static bool find_targets(const struct window *w, struct atomics *a, const int *i
 						   &a->target[r].base) == MPI_SUCCESS &&
 			     ok;
 	}
-	if (!mapped && !a->is_dynamic)
+	if (!mapped && !a->is_dynamic && !a->copies)
 		a->target[a->rank].base = window_attribute(w->win, MPI_WIN_BASE);
 	return ok;
 }
@@ -195,20 +195,6 @@ static bool is_mapped(int flavor, const void *base)
 	return flavor == MPI_WIN_FLAVOR_SHARED || (flavor == MPI_WIN_FLAVOR_ALLOCATE && base);
 }
 
-/* Why it is not possible wherever the processes are; else NULL. flavor: NULL if the MPI does not
- * tell. */
-static const char *excluded(const struct window *w, MPI_Comm comm, const int *flavor,
-			    const void *base)
-{
-	if (!all_agree(comm, flavor != NULL))
-		return "the MPI does not tell the kind of a window";
-	if (!is_mapped(*flavor, base) && !(w && w->pool && w->pool->serves))
-		return "other processes cannot map memory that the program brings; on one node"
-		       " windows of MPI_Win_allocate and MPI_Win_allocate_shared can have Pawl's,"
-		       " over several ones those whose locks are Pawl's, over UCX by CPU";
-	return NULL;
-}
-
 /* NULL: it has been done. */
 static const char *provide(struct window *w, struct atomics *a, MPI_Info info, int flavor,
 			   void *base, MPI_Win *handle)
@@ -225,10 +211,14 @@ static const char *provide(struct window *w, struct atomics *a, MPI_Info info, i
 		return "its processes are on several nodes, and it has no locks of Pawl over UCX"
 		       " by CPU, with connections to all processes, whose thread would perform"
 		       " them";
+	a->copies = !a->far && !is_mapped(flavor, base);
 	a->away = a->far ? far_new(w) : NULL;
 	if (!all_agree(a->comm, !a->far || a->away) ||
 	    !tell_sizes(a, a->is_dynamic ? PTRDIFF_MAX : *bytes, a->is_dynamic ? 1 : *unit))
 		return "a process is out of memory";
+	if (a->copies && !copy_open(a, window_attribute(*handle, MPI_WIN_BASE)))
+		return "the kernel does not let its processes copy each other's memory, which"
+		       " windows of memory that the program brings need (ptrace(2))";
 	return reach_targets(w, a, info, flavor == MPI_WIN_FLAVOR_ALLOCATE ? base : NULL, handle,
 			     is_mapped(flavor, base));
 }
@@ -304,9 +294,11 @@ static void begin_to_serve(struct window *w)
 void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
 {
 	const int *flavor = window_attribute(*handle, MPI_WIN_CREATE_FLAVOR);
-	const char *why = excluded(w, comm, flavor, base);
-	struct atomics *a = why ? NULL : atomics_new(w, comm);
+	const char *why = NULL;
+	struct atomics *a = atomics_new(w, comm);
 
+	if (!all_agree(comm, flavor != NULL))
+		why = "the MPI does not tell the kind of a window";
 	if (!why && !all_agree(comm, types_begin()))
 		why = "the MPI has no attribute of datatypes more for some process";
 	if (!why && !all_agree(comm, a != NULL))
@@ -337,6 +329,11 @@ void atomics_close(struct window *w)
 	w->atomics = NULL;
 }
 
+void atomics_ended(struct window *w)
+{
+	w->atomics->is_started = false;
+}
+
 bool atomics_hide_flavor(const struct window *w)
 {
 	return w->atomics->is_allocated;
@@ -359,18 +356,33 @@ bool atomics_are_attached(struct atomics *a, const char *begin, const char *end)
 	return begin >= end;
 }
 
+/* What others copy, they read under the lock of their target. */
+static void begin_list(struct atomics *a)
+{
+	pthread_mutex_lock(&a->attached.mutex);
+	if (a->copies)
+		element_acquire(&a->target[a->rank].exposed->lock);
+}
+
+static void end_list(struct atomics *a)
+{
+	if (a->copies)
+		element_release(&a->target[a->rank].exposed->lock);
+	pthread_mutex_unlock(&a->attached.mutex);
+}
+
 int atomics_attached(struct window *w, void *base, MPI_Aint size)
 {
 	struct attached *t = &w->atomics->attached;
 	struct region *more;
 
-	pthread_mutex_lock(&t->mutex);
+	begin_list(w->atomics);
 	more = realloc(t->region, ((size_t)t->n + 1) * sizeof *more);
 	if (more) {
 		t->region = more;
 		more[t->n++] = (struct region){base, (char *)base + size};
 	}
-	pthread_mutex_unlock(&t->mutex);
+	end_list(w->atomics);
 	if (more)
 		return MPI_SUCCESS;
 	PMPI_Win_detach(w->win, base);
@@ -382,12 +394,12 @@ void atomics_detached(struct window *w, const void *base)
 	struct attached *t = &w->atomics->attached;
 	int i = 0;
 
-	pthread_mutex_lock(&t->mutex);
+	begin_list(w->atomics);
 	while (i < t->n && t->region[i].begin != base)
 		i++;
 	if (i < t->n)
 		t->region[i] = t->region[--t->n];
-	pthread_mutex_unlock(&t->mutex);
+	end_list(w->atomics);
 }
 
 /* -------------------------------------------------------------------- exposure */
@@ -449,6 +461,7 @@ int atomics_fence(struct window *w, int assertion)
 		count(&a->target[a->rank].exposed->fences, UINT32_MAX); /* not done */
 		return rc;
 	}
+	a->is_fenced = !(assertion & MPI_MODE_NOSUCCEED);
 	a->fences++;
 	for (int r = 0; r < a->size; r++)
 		await(a, &a->target[r].exposed->fences, a->fences);
@@ -486,6 +499,7 @@ int atomics_matched(struct window *w, MPI_Group group, bool posts)
 
 	if (!ranks)
 		return dropin_raise(w->win, MPI_ERR_GROUP, "the MPI does not tell its ranks");
+	a->is_started = a->is_started || !posts;
 	for (int i = 0; i < n && rc == MPI_SUCCESS; i++)
 		if (posts)
 			rc = post(w, ranks[i]);

@@ -81,9 +81,8 @@ static bool combine_here(const struct basic *b, enum op op, const void *operand,
 	return false;
 }
 
-/* value = value op operand. */
-static int combine(const struct basic *b, enum op op, MPI_Op mpi_op, const void *operand,
-		   void *value)
+int element_combine(const struct basic *b, enum op op, MPI_Op mpi_op, const void *operand,
+		    void *value)
 {
 	if (op == REPLACE)
 		memcpy(value, operand, (size_t)b->extent);
@@ -126,7 +125,7 @@ static int combine(const struct basic *b, enum op op, MPI_Op mpi_op, const void 
 				int rc;                                                         \
                                                                                                 \
 				next = old;                                                     \
-				rc = combine(b, op, mpi_op, &value, &next);                     \
+				rc = element_combine(b, op, mpi_op, &value, &next);             \
 				if (rc != MPI_SUCCESS)                                          \
 					return rc;                                              \
 			} while (!atomic_compare_exchange_weak_explicit(at, &old, next, ORDER,  \
@@ -154,19 +153,19 @@ WORD(uint64_t)
 
 enum { SPINS = 100 };
 
-static void acquire(atomic_uint *lock)
+void element_acquire(atomic_uint *lock)
 {
-	/* Orders the accesses of the holder before these; pairs with release(). */
+	/* Orders the accesses of the holder before these; pairs with element_release(). */
 	while (atomic_exchange_explicit(lock, 1, memory_order_acquire))
 		for (int i = 0; atomic_load_explicit(lock, memory_order_relaxed); i++)
 			if (i >= SPINS)
 				sched_yield();
 }
 
-static void release(atomic_uint *lock)
+void element_release(atomic_uint *lock)
 {
-	/* Orders these accesses before those of the next holder; pairs with acquire(). Sequentially
-	 * consistent with the other elements. */
+	/* Orders these accesses before those of the next holder; pairs with element_acquire().
+	 * Sequentially consistent with the other elements. */
 	atomic_store_explicit(lock, 0, ORDER);
 }
 
@@ -196,13 +195,13 @@ static int change_locked(const struct basic *b, enum op op, MPI_Op mpi_op, atomi
 
 	if (op != NO_OP)
 		element_copy(b, by, operand);
-	acquire(lock);
+	element_acquire(lock);
 	element_copy(b, value, at);
 	element_copy(b, before, value);
-	rc = combine(b, op, mpi_op, by, value);
+	rc = element_combine(b, op, mpi_op, by, value);
 	if (rc == MPI_SUCCESS && op != NO_OP)
 		element_copy(b, at, value);
-	release(lock);
+	element_release(lock);
 	return rc;
 }
 
@@ -253,9 +252,9 @@ void element_swap(const struct basic *b, atomic_uint *lock, char *at, const void
 	default:
 		break;
 	}
-	acquire(lock);
+	element_acquire(lock);
 	element_copy(b, before, at);
 	if (element_same(b, before, compare))
 		element_copy(b, at, swap);
-	release(lock);
+	element_release(lock);
 }

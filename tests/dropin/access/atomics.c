@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The accumulates of MPI against a sequential oracle, in windows of MPI_Win_allocate, on one host
- * of MPI_Win_allocate_shared and over several ones of MPI_Win_create and MPI_Win_create_dynamic.
+ * The accumulates of MPI against a sequential oracle, in windows of MPI_Win_create,
+ * MPI_Win_allocate and MPI_Win_create_dynamic, and on one host of MPI_Win_allocate_shared.
  *
  *   random calls   each rank has bytes of its own at each target, and draws calls there: all calls,
  *                  predefined types and operations, contiguous and derived types, aligned or not,
@@ -836,6 +836,38 @@ static int by_time(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* Each rank but the target in turn, while the others, with the target, wait in MPI_Barrier: as many
+ * calls of each, so that a rank whose calls take long, because it shares the target's core, counts
+ * as much as others. */
+static void in_turn(void)
+{
+	enum { CALLS = 20 };
+	double *took = calloc((size_t)size * CALLS, sizeof *took), sum = 0, begin;
+	const int n = (size - 1) * CALLS;
+	int64_t one = 1, got;
+
+	for (int r = 1; r < size; r++) {
+		meet();
+		for (int i = 0; i < CALLS && r == rank; i++) {
+			begin = MPI_Wtime();
+			MPI_Fetch_and_op(&one, &got, MPI_INT64_T, 0, 0, MPI_SUM, win);
+			MPI_Win_flush(0, win);
+			took[(r - 1) * CALLS + i] = MPI_Wtime() - begin;
+		}
+	}
+	meet();
+	MPI_Allreduce(MPI_IN_PLACE, took, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	qsort(took, (size_t)n, sizeof *took, by_time);
+	for (int i = 0; i < n; i++)
+		sum += took[i];
+	if (n > 0)
+		note("%s: fetch-and-op with flush, each of %d ranks in turn: %.3f us in the"
+		     " median, %.3f us in the mean, %.0f us at most",
+		     area_flavour_name[flavour], size - 1, took[n / 2] * 1e6, sum / n * 1e6,
+		     took[n - 1] * 1e6);
+	free(took);
+}
+
 /* The last rank, with the others in MPI_Allreduce, and while rank 0 computes; then all ranks but
  * the target, which does the same on its own memory. The least and the median are of series. */
 static void bench(void)
@@ -880,6 +912,7 @@ static void bench(void)
 	MPI_Bcast(&least, 1, MPI_DOUBLE, size - 1, MPI_COMM_WORLD);
 	MPI_Bcast(&median, 1, MPI_DOUBLE, size - 1, MPI_COMM_WORLD);
 	MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	in_turn();
 	MPI_Win_unlock_all(win);
 	note("%s: fetch-and-op with flush: one of %d ranks %.0f ns at least, %.0f ns in the median,"
 	     " %.0f ns in the mean, %.0f ns while its target computes; all of them %.3f us each in"
@@ -965,11 +998,8 @@ int main(int argc, char **argv)
 		MPI_Aint bytes = size * REGION + CHAINS, split = size / 2 * REGION, address;
 		void *own = NULL;
 
-		/* The layer's are there for shared windows on one host, for others' memory over
-		 * several. What is measured is at displacement 0, which no dynamic window has. */
-		if ((flavour != AREA_ALLOCATE &&
-		     area_possible(AREA_SHARED) != (flavour == AREA_SHARED)) ||
-		    (flavour == AREA_DYNAMIC && measures))
+		/* What is measured is at displacement 0, which no dynamic window has. */
+		if (!area_possible(flavour) || (flavour == AREA_DYNAMIC && measures))
 			continue;
 		memset(model, 0, (size_t)size * REGION);
 		if (flavour == AREA_CREATE) {

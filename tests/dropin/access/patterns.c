@@ -749,8 +749,7 @@ int main(int argc, char **argv)
 		return tap_end();
 	}
 	for (flavour = AREA_CREATE; flavour <= AREA_ALLOCATE; flavour++) {
-		/* On one host a window of MPI_Win_create keeps the MPI's atomics. */
-		cured = defects && (flavour == AREA_ALLOCATE || !tap_one_host);
+		cured = defects;
 		all_transfers();
 		for (int by = BY_FENCE; by <= BY_ACCUMULATE; by++)
 			transpose((enum transpose)by);
