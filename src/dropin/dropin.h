@@ -51,6 +51,7 @@ enum asks { ASK_NEVER, ASK, ASK_NEXT };
 
 struct prober;
 struct atomics;
+struct exposures;
 struct pool;
 struct ranges;
 
@@ -358,6 +359,9 @@ int atomics_attached(struct window *w, void *base, MPI_Aint size);
 void atomics_detached(struct window *w, const void *base);
 /* The MPI has done MPI_Win_post (posts) or MPI_Win_start. */
 int atomics_matched(struct window *w, MPI_Group group, bool posts);
+/* For the windows of a pool over one node. Collective. */
+void atomics_begin(struct pool *p);
+void atomics_end(struct pool *p);
 /* MPI_Win_complete is being called. */
 void atomics_ended(struct window *w);
 /* Whether the program called MPI_Win_allocate, and the window is a shared one. */
@@ -389,10 +393,11 @@ struct pool {
 	bool is_repeated; /* another one of this group and key has ended lately */
 	pthread_mutex_t leaving; /* for the decision whether it ends (agree.c) */
 	/* Under the mutex of agree.c: */
-	bool is_leaving;       /* no thread takes an id */
-	int choosers;          /* threads that are choosing an id */
-	uint64_t used;         /* bit set of ids in use by this process */
-	struct prober *prober; /* NULL: no target is asked (completion.c) */
+	bool is_leaving;             /* no thread takes an id */
+	int choosers;                /* threads that are choosing an id */
+	uint64_t used;               /* bit set of ids in use by this process */
+	struct prober *prober;       /* NULL: no target is asked (completion.c) */
+	struct exposures *exposures; /* NULL: each window with atomics has its own */
 	struct pool *next;
 };
 

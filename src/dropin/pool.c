@@ -186,12 +186,15 @@ int pool_create(MPI_Comm comm, struct request *r, int ids, struct pool **pool)
 	p->by_whole = p->far || p->size > FEW_TARGETS ||
 		      (int64_t)info.max_held < (int64_t)ids * (p->size + 1);
 	completion_begin(p);
+	if (r->atomics && !p->far)
+		atomics_begin(p);
 	*pool = p;
 	return PAWL_SUCCESS;
 }
 
 void pool_free(struct pool *p)
 {
+	atomics_end(p);
 	completion_end(p);
 	free_tables(p);
 }

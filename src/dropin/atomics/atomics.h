@@ -187,7 +187,9 @@ struct target {
 };
 
 struct atomics {
-	MPI_Comm comm, node; /* a duplicate; its errors return; node: comm, if that is one node */
+	MPI_Comm comm, node; /* a duplicate, or the pool's; its errors return; node: comm, if that
+				is one node */
+	bool is_pooled;      /* comm, and the memory of struct exposed, are the pool's */
 	MPI_Group group;
 	MPI_Win own, memory; /* the memory of struct exposed, and of the window */
 	int rank, size;

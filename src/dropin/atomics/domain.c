@@ -19,10 +19,14 @@ _Atomic(int) atomics_windows;
 static const char no_communicator[] = "the MPI has no communicator more for some process";
 
 /* The processes of this node. */
-static bool find_node(struct atomics *a)
+static bool find_node(const struct window *w, struct atomics *a)
 {
 	int n = 0;
 
+	if (w->pool && !w->pool->far) {
+		a->node = a->comm;
+		return true;
+	}
 	if (!all_agree(a->comm, PMPI_Comm_split_type(a->comm, MPI_COMM_TYPE_SHARED, 0,
 						     MPI_INFO_NULL, &a->node) == MPI_SUCCESS)) {
 		a->node = MPI_COMM_NULL;
@@ -44,10 +48,72 @@ static bool is_unified(MPI_Win win)
 	return model && *model == MPI_WIN_UNIFIED;
 }
 
+/* The bytes of a process's struct exposed. */
+static size_t exposed_bytes(int size)
+{
+	return (sizeof(struct exposed) + (size_t)size * sizeof(atomic_uint) + 63) / 64 * 64;
+}
+
+/* The struct exposed of the windows of a pool over one node: an MPI has few communicators, and each
+ * shared window takes some. */
+struct exposures {
+	MPI_Win win;
+	char *base[]; /* [size]: of each process, [POOL_IDS] */
+};
+
+void atomics_begin(struct pool *p)
+{
+	const size_t bytes = exposed_bytes(p->size) * POOL_IDS + 64;
+	struct exposures *e = calloc(1, sizeof *e + (size_t)p->size * sizeof e->base[0]);
+	char *mine;
+	bool ok = true;
+
+	PMPI_Comm_set_errhandler(p->comm, MPI_ERRORS_RETURN);
+	if (!all_agree(p->comm, e != NULL) ||
+	    !all_agree(p->comm,
+		       next_mpi.Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, p->comm,
+						    &mine, &e->win) == MPI_SUCCESS)) {
+		free(e); /* a window that some processes have cannot be freed */
+		return;
+	}
+	for (int r = 0; r < p->size; r++) {
+		MPI_Aint size;
+		int unit;
+
+		ok = PMPI_Win_shared_query(e->win, r, &size, &unit, &e->base[r]) == MPI_SUCCESS &&
+		     ok;
+		/* All processes map pages, so all round up to the same place. */
+		e->base[r] += -(uintptr_t)e->base[r] % 64;
+	}
+	p->exposures = e;
+	if (!all_agree(p->comm, ok))
+		atomics_end(p);
+}
+
+void atomics_end(struct pool *p)
+{
+	if (p->exposures)
+		next_mpi.Win_free(&p->exposures->win);
+	free(p->exposures);
+	p->exposures = NULL;
+}
+
+/* Those of a window of the pool. No process is in it before all are here. */
+static bool share_pool(struct atomics *a, const struct pool *p, int id)
+{
+	const size_t bytes = exposed_bytes(a->size);
+
+	for (int r = 0; r < a->size; r++)
+		a->target[r].exposed =
+		    (struct exposed *)(void *)(p->exposures->base[r] + (size_t)id * bytes);
+	memset(a->target[a->rank].exposed, 0, bytes);
+	return all_agree(a->comm, true);
+}
+
 /* The memory of struct exposed, for each process; and where it is. */
 static bool share(struct atomics *a, const int *in_node)
 {
-	const size_t bytes = sizeof(struct exposed) + (size_t)a->size * sizeof(atomic_uint) + 64;
+	const size_t bytes = exposed_bytes(a->size) + 64;
 	char *mine = NULL;
 	bool ok = true;
 
@@ -179,7 +245,7 @@ static const char *reach_targets(struct window *w, struct atomics *a, MPI_Info i
 
 	if (!all_agree(a->comm, in_node != NULL))
 		why = "a process is out of memory";
-	else if (!share(a, in_node))
+	else if (a->is_pooled ? !share_pool(a, w->pool, w->id) : !share(a, in_node))
 		why = "the MPI cannot give its processes a shared window more";
 	else if (base && !allocate(w, a, info, base, handle))
 		why = "the MPI cannot allocate it as a shared window";
@@ -205,7 +271,7 @@ static const char *provide(struct window *w, struct atomics *a, MPI_Info info, i
 	a->is_dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
 	if (!all_agree(a->comm, bytes && unit))
 		return "the MPI does not tell the size of a window";
-	if (!find_node(a))
+	if (!find_node(w, a))
 		return no_communicator;
 	if (a->far && !(w->pool && w->pool->serves))
 		return "its processes are on several nodes, and it has no locks of Pawl over UCX"
@@ -235,7 +301,7 @@ static void atomics_free(struct atomics *a)
 		PMPI_Group_free(&a->group);
 	if (a->node != MPI_COMM_NULL && a->node != a->comm)
 		PMPI_Comm_free(&a->node);
-	if (a->comm != MPI_COMM_NULL)
+	if (a->comm != MPI_COMM_NULL && !a->is_pooled)
 		PMPI_Comm_free(&a->comm);
 	far_free(a->away);
 	pthread_mutex_destroy(&a->attached.mutex);
@@ -269,10 +335,14 @@ static struct atomics *atomics_new(const struct window *w, MPI_Comm comm)
 	return NULL;
 }
 
-/* Its communicator and group. False: some process lacks them. */
-static bool duplicate(struct atomics *a, MPI_Comm comm)
+/* Its communicator and group. False: some process lacks them. A communicator with windows is not
+ * freed before them: MPICH 4.0 would take later windows for these. */
+static bool take_comm(const struct window *w, struct atomics *a, MPI_Comm comm)
 {
-	if (!all_agree(comm, PMPI_Comm_dup(comm, &a->comm) == MPI_SUCCESS)) {
+	a->is_pooled = w->pool && w->pool->exposures && !w->pool->races;
+	if (a->is_pooled)
+		a->comm = w->pool->comm;
+	else if (!all_agree(comm, PMPI_Comm_dup(comm, &a->comm) == MPI_SUCCESS)) {
 		a->comm = MPI_COMM_NULL;
 		return false;
 	}
@@ -304,8 +374,8 @@ void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MP
 	if (!why && !all_agree(comm, a != NULL))
 		why = "a process is out of memory";
 	if (!why)
-		why = duplicate(a, comm) ? provide(w, a, info, *flavor, base, handle)
-					 : no_communicator;
+		why = take_comm(w, a, comm) ? provide(w, a, info, *flavor, base, handle)
+					    : no_communicator;
 	if (!why) {
 		a->crowded = w->pool && w->pool->crowded;
 		w->atomics = a;
