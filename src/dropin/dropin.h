@@ -388,6 +388,7 @@ struct pool {
 	bool direct;   /* operations on its windows are loads and stores: the target has no part */
 	bool races;    /* a process has MPI_THREAD_MULTIPLE; the same on all */
 	bool serves;   /* a thread of each process performs tasks for others (rma/tasks.h) */
+	bool connects; /* this process has sent tasks to all others */
 	_Atomic(struct atomics *) served[POOL_IDS]; /* for the windows with these ids, or NULL */
 	bool is_brief;    /* never kept: the MPI of its processes may end at different times */
 	bool is_repeated; /* another one of this group and key has ended lately */

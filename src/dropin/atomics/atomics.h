@@ -242,6 +242,8 @@ int far_change(struct window *w, int rank, MPI_Aint offset, const struct layout 
 /* The same for one element: as element_swap(); compare and swap are copied. */
 int far_swap(struct window *w, int rank, MPI_Aint offset, const struct basic *b,
 	     const void *compare, const void *swap, void *before);
+/* An empty message for each process of another node: to connect to it takes milliseconds. */
+int far_connect(struct window *w);
 /* This process has called MPI_Win_post for the rank. */
 int far_post(struct window *w, int rank);
 /* Complete all calls with this target, or with all (rank -1); or send them, and complete those that

@@ -351,6 +351,9 @@ static bool take_comm(const struct window *w, struct atomics *a, MPI_Comm comm)
 	return all_agree(comm, PMPI_Comm_group(a->comm, &a->group) == MPI_SUCCESS);
 }
 
+/* With more processes, connections are made when they are needed. */
+enum { CONNECTED = 64 };
+
 /* Other processes send messages from now on. */
 static void begin_to_serve(struct window *w)
 {
@@ -359,6 +362,10 @@ static void begin_to_serve(struct window *w)
 	/* Orders the window before the tasks on it; pairs with atomics_serve(). */
 	atomic_store_explicit(&w->pool->served[w->id], w->atomics, memory_order_release);
 	PMPI_Barrier(w->atomics->comm);
+	if (w->size <= CONNECTED && !w->pool->connects) {
+		w->pool->connects = true;
+		far_connect(w);
+	}
 }
 
 void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)

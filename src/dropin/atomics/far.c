@@ -423,6 +423,23 @@ int far_post(struct window *w, int rank)
 	return rc;
 }
 
+int far_connect(struct window *w)
+{
+	struct message *m;
+	int rc = MPI_SUCCESS;
+
+	pthread_mutex_lock(&w->atomics->away->mutex);
+	for (int r = 0; r < w->size && rc == MPI_SUCCESS; r++)
+		if (!w->atomics->target[r].exposed) {
+			rc = open_message(w, r, &m);
+			dispatch(w, r);
+		}
+	if (rc == MPI_SUCCESS)
+		rc = complete(w, -1);
+	pthread_mutex_unlock(&w->atomics->away->mutex);
+	return rc;
+}
+
 int far_complete(struct window *w, int rank)
 {
 	int rc;
