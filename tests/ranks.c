@@ -115,6 +115,16 @@ static void read_options(int argc, char **argv)
 	}
 }
 
+void set_variables(void)
+{
+	const char *list = getenv("TEST_VARIABLES");
+	char *copy = list ? strdup(list) : NULL, *rest = NULL; /* the environment keeps it */
+
+	for (char *each = copy ? strtok_r(copy, " ", &rest) : NULL; each;
+	     each = strtok_r(NULL, " ", &rest))
+		putenv(each);
+}
+
 void tap_start(int *argc, char ***argv, int thread_level)
 {
 	MPI_Comm host;
@@ -132,6 +142,7 @@ void tap_start(int *argc, char ***argv, int thread_level)
 	alarm(limit_s);
 	MPI_Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : thread_level,
 			&tap_thread_level);
+	set_variables();
 	MPI_Comm_rank(MPI_COMM_WORLD, &tap_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &tap_size);
 	tap_silent = tap_rank != 0;

@@ -39,6 +39,9 @@ extern const char *tap_only, *tap_except; /* --only and --except */
  *   --verbose 1        print how much a test did
  *   --one-failure 1    end after the first result that is not ok */
 void tap_start(int *argc, char ***argv, int thread_level);
+/* Set the variables in TEST_VARIABLES, a list of NAME=VALUE, for what follows; the MPI has begun
+ * without them. tap_start() does so. */
+void set_variables(void);
 
 /* Print the plan and finalize MPI; returns the status for main(). */
 int tap_end(void);

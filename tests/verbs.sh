@@ -6,6 +6,7 @@
 
 in_guests failures --timeout=1800
 in_guests locks --timeout=1800
+in_guests windows --timeout=900
 in_guests two --timeout=1800 --guests=2
 
 finish

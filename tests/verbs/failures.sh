@@ -8,7 +8,11 @@ no_table=$builddir/tests/lock/table/no_table
 
 # The MPI has another network, so that it starts, and the locks have what is set here. An IPv4
 # address of the own host would lead to interface lo, so they have the link-local one.
-export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
+if [ "$TEST_MPI" = mpich ]; then
+	export UCX_TLS=sm,self
+else
+	export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
+fi
 verbs="UCX_TLS=rc_v,ud_v,self UCX_NET_DEVICES=rxe0:1 UCX_IB_GID_INDEX=0"
 
 # as_nodes PROGRAM...: each of two ranks is a node, and the MPI uses shared memory.

@@ -19,7 +19,7 @@ check "all of these by the device's atomics, reads and writes, none by a send" o
 
 info()
 {
-	said=$(on_nodes 2 1 "$builddir/tools/pawl-info")
+	said=$(on_nodes 2 1 env $device "$builddir/tools/pawl-info")
 	printf '%s\n' "$said" | grep '^remote .* ucx *offloaded .* goes on' &&
 		printf '%s\n' "$said" | grep 'rc_verbs/rxe0:1 adds and compares-and-swaps'
 }
@@ -38,6 +38,9 @@ PAWL_TOPOLOGY="node:2 core:1"
 export PAWL_TOPOLOGY
 for each in d-mcs,rank shiftlock,node citron,grow; do
 	check "only clients that need the dead rank get an error: $each" death "${each%,*}" "${each#*,}"
+done
+for kind in shiftlock citron; do
+	check "a rank dies while it holds a lock with a lease; others acquire it: $kind" death $kind alone
 done
 
 finish

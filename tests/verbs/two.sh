@@ -6,10 +6,20 @@
 . "$srcdir/tests/mpirun.sh"
 lock=$builddir/tests/lock
 
-# The MPI has a network of its own, and nothing is set for UCX: Pawl finds the device by itself.
-export PAWL_TRANSPORT=ucx OMPI_MCA_osc=^rdma,ucx OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
-export OMPI_MCA_oob_tcp_if_include=eth1 OMPI_MCA_btl_tcp_if_include=eth1
-export OMPI_MCA_plm_rsh_agent=/verbs/rsh OMPI_MCA_orte_allowed_exit_without_sync=1
+# The MPI has a network of its own, and nothing is set for UCX when the locks use it: Pawl finds the
+# device by itself.
+export PAWL_TRANSPORT=ucx
+if [ "$TEST_MPI" = mpich ]; then
+	export UCX_TLS=tcp,sm,self UCX_NET_DEVICES=eth1 TEST_VARIABLES="UCX_TLS=all UCX_NET_DEVICES=all"
+else
+	export OMPI_MCA_osc=^rdma,ucx OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
+	export OMPI_MCA_oob_tcp_if_include=eth1 OMPI_MCA_btl_tcp_if_include=eth1
+	export OMPI_MCA_plm_rsh_agent=/verbs/rsh OMPI_MCA_orte_allowed_exit_without_sync=1
+fi
+# Hydra ends all ranks when the first one leaves without MPI_Finalize, as these programs do.
+rank='"$@" || exit
+: >"$0/$PMI_RANK"
+while [ "$(ls "$0" | wc -l)" -lt "$TEST_RANKS" ]; do sleep 0.1; done'
 
 # on_hosts RANKS PROGRAM...: so many ranks on each of the two
 on_hosts()
@@ -17,11 +27,33 @@ on_hosts()
 	(
 		each=$1
 		shift
-		for name in $(env | sed -n 's/^\(\(UCX\|PAWL\|TEST\)_[A-Za-z0-9_]*\)=.*/\1/p'); do
-			set -- -x "$name" "$@"
-		done
-		mpi_run $((2 * each)) 300 --host guest1:"$each",guest2:"$each" "$@"
+		if [ "$TEST_MPI" != mpich ]; then
+			for name in $(env | sed -n 's/^\(\(UCX\|PAWL\|TEST\)_[A-Za-z0-9_]*\)=.*/\1/p'); do
+				set -- -x "$name" "$@"
+			done
+			set -- --host guest1:"$each",guest2:"$each" "$@"
+		else
+			export TEST_RANKS=$((2 * each))
+			mpi_yields= # options come behind the launcher's name
+			ended=$(mktemp -d -p /verbs)
+			set -- -launcher ssh -launcher-exec /verbs/rsh -iface eth1 \
+				-hosts guest1:"$each",guest2:"$each" sh -c "$rank" "$ended" "$@"
+		fi
+		mpi_run $((2 * each)) 300 "$@"
 	)
+}
+# The devices of both have sent packets, and none for a send.
+one_sided()
+{
+	for host in guest1 guest2; do
+		sent=$(/verbs/rsh $host \
+			"cd /sys/class/infiniband/rxe0/ports/1/hw_counters && cat sent_pkts rdma_sends rdma_recvs")
+		echo $host: $sent
+		case "$(echo $sent)" in
+		????*" 0 0") ;;
+		*) return 1 ;;
+		esac
+	done
 }
 
 tap_program "words" on_hosts 1 "$lock/transport/ucx_words" --limit 200
@@ -29,5 +61,6 @@ tap_program "the home is stopped" on_hosts 1 "$lock/deaths/stopped" --limit 200
 for kind in d-mcs rma-rw; do
 	tap_program "2 hosts x 2" on_hosts 2 "$lock/holders/exclusion" --only $kind --budget 0.02 --limit 200
 done
+check "all of these by the device's atomics, reads and writes, none by a send" one_sided
 
 finish

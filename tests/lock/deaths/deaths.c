@@ -214,6 +214,7 @@ int main(int argc, char **argv)
 	if (!read_arguments(argc, argv))
 		return 2;
 	MPI_Init(&argc, &argv);
+	set_variables();
 	start();
 	signal(SIGALRM, ended);
 	signal(SIGABRT, ended);

@@ -4,6 +4,7 @@
  * locks. One job of four ranks for each scenario and seed:
  *
  *   holding   rank 3 dies while it holds the lock
+ *   alone     rank 3 dies while it holds the lock, which nobody else awaits
  *   waiting   rank 3 dies while it waits, as the last of the queue
  *   followed  rank 3 dies while it waits, and another rank waits behind it
  *   handing   ranks 2 and 3 die some microseconds after they began to release
@@ -221,6 +222,18 @@ static void holding(void)
 	work(1, 30, 1, 3);
 }
 
+/* Nobody else has used the lock before, or awaits it. */
+static void alone(void)
+{
+	if (frame.rank == 3) {
+		enter(0, PAWL_EXCLUSIVE);
+		die(0);
+	}
+	while (atomic_load(&all->deaths) == 0)
+		sleep_for(0.001);
+	work(1, 30, 1, 3);
+}
+
 /* Rank 0 holds the lock, rank 3 waits and dies, and rank 2 waits, too: behind rank 3, or
  * after its death. */
 static void wait_and_die(bool another)
@@ -349,6 +362,6 @@ static void report(FILE *out)
 		.check = use_all, .report = report                                       \
 	}
 const struct scenario deaths_of_holders[] = {
-    OF_HOLDERS(holding, 1), OF_HOLDERS(waiting, 1), OF_HOLDERS(followed, 1), OF_HOLDERS(handing, 2),
-    OF_HOLDERS(anytime, 2), OF_HOLDERS(stopped, 0), {.name = NULL},
+    OF_HOLDERS(holding, 1), OF_HOLDERS(alone, 1),   OF_HOLDERS(waiting, 1), OF_HOLDERS(followed, 1),
+    OF_HOLDERS(handing, 2), OF_HOLDERS(anytime, 2), OF_HOLDERS(stopped, 0), {.name = NULL},
 };
