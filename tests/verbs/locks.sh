@@ -5,6 +5,7 @@
 . "$srcdir/tests/verbs/device.sh"
 
 tap_program "words" on_nodes 2 1 "$lock/transport/ucx_words" --limit 200
+tap_program "one domain a word" on_nodes 2 1 "$lock/transport/domains" --limit 200
 tap_program "the home is stopped" on_nodes 2 1 "$lock/deaths/stopped" --limit 200
 for kind in d-mcs alock adaptive; do
 	tap_program "2 nodes x 2" on_nodes 2 2 "$lock/holders/exclusion" --only $kind --budget 0.02 \
