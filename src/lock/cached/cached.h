@@ -53,6 +53,8 @@ _Static_assert((int)ADAPTIVE_MOST_STAY < 1 << USES_BITS, "W counts the acquires 
 #define STRICT (INT64_C(1) << 29)
 /* The node is the head of the queue of nodes. */
 #define KEEPS (INT64_C(1) << 30)
+/* The round of shares in which the lock has been hit last. */
+#define ROUND (INT64_C(1) << 31)
 /* Clients that have passed the head of QUEUE since AWAITED. */
 #define PASS (INT64_C(1) << PASSES_SHIFT)
 #define PASSES (((INT64_C(1) << PASSES_BITS) - 1) << PASSES_SHIFT)
@@ -85,12 +87,13 @@ RMA_INLINE int w_hits(int64_t w)
 
 /* MODE, from an enum mode on. */
 enum {
-	BACK_SHIFT = 2,      /* the mode that the node will have again without asking; 0: none */
-	AHEAD_SHIFT = 5,     /* the mode for clients ahead */
-	TO_SHIFT = 7,        /* what the head recalls the node to */
-	MODE_NODE_SHIFT = 9, /* the node that recalls */
-	NUMBER_SHIFT = 29,   /* of its recalls */
-	NUMBER_BITS = 34
+	BACK_SHIFT = 2,       /* the mode that the node will have again without asking; 0: none */
+	AHEAD_SHIFT = 5,      /* the mode for clients ahead */
+	TO_SHIFT = 7,         /* what the head recalls the node to */
+	ROUND_SHIFT = 9,      /* the round of shares, of one bit */
+	MODE_NODE_SHIFT = 10, /* the node that recalls */
+	NUMBER_SHIFT = 30,    /* of its recalls */
+	NUMBER_BITS = 33
 };
 /* In MODE: the node that recalls waits for ACK. */
 #define WANT (INT64_C(1) << 4)

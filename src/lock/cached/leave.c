@@ -64,7 +64,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	}
 	*dir = dir_owned(*dir, me);
 	if (me != cached_home(slot))
-		modes_write_own(slot, MODE_X, MODE_N);
+		modes_write_own(slot, (struct modes){.mode = MODE_X});
 }
 
 /* W becomes free, and the node does not keep the queue any more. */

@@ -36,7 +36,8 @@ static int64_t value(struct lock_slot *slot, struct modes m)
 
 	return (int64_t)m.mode | (int64_t)m.back << BACK_SHIFT | (m.want ? WANT : 0) |
 	       (int64_t)m.ahead << AHEAD_SHIFT | (int64_t)m.to << TO_SHIFT |
-	       (int64_t)cached_me(slot) << MODE_NODE_SHIFT | number << NUMBER_SHIFT;
+	       (int64_t)m.round << ROUND_SHIFT | (int64_t)cached_me(slot) << MODE_NODE_SHIFT |
+	       number << NUMBER_SHIFT;
 }
 
 int64_t modes_ack(struct lock_slot *slot)
@@ -57,9 +58,9 @@ static void store(struct lock_slot *slot, int64_t mode)
 		rma_wake(&slot->client, own);
 }
 
-void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back)
+void modes_write_own(struct lock_slot *slot, struct modes m)
 {
-	store(slot, value(slot, (struct modes){.mode = mode, .back = back}));
+	store(slot, value(slot, m));
 }
 
 void modes_put_at(const struct lock_setup *s, struct lock_slot *slot, int node, struct modes m)
@@ -125,6 +126,7 @@ int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int6
 			modes_write(s, slot, dir, (struct modes){.mode = MODE_N});
 		return policy_note_asked(dir, false) | DIR_OPEN;
 	}
-	modes_write(s, slot, dir, (struct modes){.mode = dir_mode(dir)});
+	dir = policy_next_round(dir);
+	modes_write(s, slot, dir, modes_shared(dir, dir_mode(dir)));
 	return (dir_has(dir, home) ? policy_note_asked(dir, false) : dir) | DIR_OPEN;
 }

@@ -19,7 +19,13 @@ int64_t modes_ack(struct lock_slot *slot);
 struct modes {
 	enum mode mode, back, to, ahead;
 	bool want;
+	int round;
 };
+/* That nodes have this mode, in the round of the directory. */
+static inline struct modes modes_shared(int64_t dir, enum mode mode)
+{
+	return (struct modes){.mode = mode, .round = policy_round(dir)};
+}
 /* Write MODE of the nodes of the directory. The own node: by a store, and an atomic on W follows.
  * modes_write(): all puts are flushed. */
 void modes_put(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, struct modes m);
@@ -32,7 +38,7 @@ void modes_flush_at(const struct lock_setup *s, struct lock_slot *slot, int node
 /* After modes_put(); looks: the client looks at W of that node next. */
 void modes_order_at(const struct lock_setup *s, struct lock_slot *slot, int node, bool looks);
 /* The same at the own node, a mode that is not recalled. */
-void modes_write_own(struct lock_slot *slot, enum mode mode, enum mode back);
+void modes_write_own(struct lock_slot *slot, struct modes m);
 /* L3: the nodes have again what they have been promised. Returns the directory. */
 int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);
 

@@ -82,12 +82,34 @@ static int64_t add_as_head(struct lock_slot *slot)
 	return w;
 }
 
+/* The client is in by a hit: ROUND of W is to be that of MODE, which the first hit in a round sees
+ * to. */
+RMA_INLINE void note_use(struct lock_slot *slot, int64_t w)
+{
+	const int64_t mode = cached_look(slot, LINE_MODE);
+
+	if (__builtin_expect(((mode >> ROUND_SHIFT) & 1) != ((w & ROUND) != 0), 0))
+		near_note_round(slot, mode);
+}
+
+void near_note_round(struct lock_slot *slot, int64_t mode)
+{
+	const int64_t round = (mode >> ROUND_SHIFT) & 1 ? ROUND : 0;
+	int64_t w;
+
+	do
+		w = near_get(slot);
+	while ((w & ROUND) != round && !near_swap(slot, w, (w & ~ROUND) | round));
+}
+
 bool near_count(struct lock_slot *slot)
 {
 	int64_t w = near_get(slot), old;
 
 	if (w & near_others(slot))
 		return false;
+	near_note_round(slot, ~cached_look(slot, LINE_MODE)); /* a node that joins has no hit yet */
+	w = near_get(slot);
 	if (slot->mode != PAWL_SHARED)
 		return near_swap(slot, w, (w & ~(HEADS | STRICT)) + near_one(slot));
 	w = add_as_head(slot);
@@ -154,7 +176,11 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 	if ((w & AWAITED) && !is_head && slot->mode == PAWL_SHARED && !own->looks &&
 	    !passes(s, slot))
 		return NEAR_WAIT;
-	return FAULT(cached_order) || cached_admits(slot) ? NEAR_IN : NEAR_MISS;
+	if (!FAULT(cached_order) && !cached_admits(slot))
+		return NEAR_MISS;
+	if (!is_exclusive(slot))
+		note_use(slot, w);
+	return NEAR_IN;
 }
 
 enum near near_ahead(struct lock_slot *slot, bool *counted)

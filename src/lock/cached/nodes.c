@@ -399,6 +399,8 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 	struct rma_client *c = &slot->client;
 	struct rma_word status;
 
+	if (FAULT(cached_granted) && (next & HAS_LEFT)) /* no place: the fault has left twice */
+		return PAWL_SUCCESS;
 	while (next & TIMED) {
 		int64_t place = next & ~TIMED, old;
 

@@ -91,6 +91,7 @@ static struct modes asking(const struct recall *r, enum mode mode, enum mode ahe
 	    .to = r->to,
 	    .ahead = ahead,
 	    .want = true,
+	    .round = policy_round(r->dir),
 	};
 }
 
@@ -218,7 +219,7 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 		modes_number(slot);
 		/* Else its MODE is N without WANT, and TAIL will have the mode. */
 		if (r->to != MODE_N && policy_has_asked(r->dir))
-			modes_write(s, slot, r->dir, (struct modes){.mode = r->to});
+			modes_write(s, slot, r->dir, modes_shared(r->dir, r->to));
 		return true;
 	}
 	r->closed = (r->to == MODE_N || dir_mode(r->dir) != MODE_X) && !FAULT(cached_across);
@@ -273,7 +274,7 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 
 	if (cached_look(slot, LINE_MODE) & (WANT | MODE_MASK)) {
 		modes_number(slot);
-		modes_write_own(slot, MODE_N, had ? dir_mode(dir) : MODE_N);
+		modes_write_own(slot, (struct modes){.back = had ? dir_mode(dir) : MODE_N});
 	}
 	for (;;) {
 		w = near_get(slot);
@@ -322,12 +323,14 @@ static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, 
 {
 	modes_number(slot);
 	if (owns(slot, dir)) {
-		modes_write_own(slot, MODE_N, MODE_N);
+		modes_write_own(slot, (struct modes){.mode = MODE_N});
 		return policy_note_asked(dir_owned(dir, cached_me(slot)), false);
 	}
-	if (!dir_is_empty(dir) && !dir_is_open(dir))
-		modes_write(s, slot, dir, (struct modes){.mode = mode});
-	modes_write_own(slot, mode, MODE_N);
+	if (!dir_is_empty(dir) && !dir_is_open(dir)) {
+		dir = policy_next_round(dir);
+		modes_write(s, slot, dir, modes_shared(dir, mode));
+	}
+	modes_write_own(slot, modes_shared(dir, mode));
 	return FAULT(cached_join) ? dir : dir_joined(dir, mode, cached_me(slot));
 }
 
@@ -394,7 +397,8 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 		*dir = policy_note_asked(*dir, false);
 	if (r.closed) {
 		modes_number(slot);
-		modes_write(s, slot, *dir, (struct modes){.mode = r.to}); /* S1 */
+		*dir = policy_next_round(*dir);
+		modes_write(s, slot, *dir, modes_shared(*dir, r.to)); /* S1 */
 	}
 	return share(s, slot, *dir, r.to);
 }
@@ -455,16 +459,16 @@ static void note_visit(struct lock_slot *slot, struct recall *r, int hits)
 	r->dir = policy_note_visit(r->dir, cached_me(slot), hits);
 }
 
-/* Sharers had it. Whether those of other nodes have used it since it was recalled last. */
+/* Sharers had it. How many other nodes have used it in this round. */
 static void note_shares(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
 {
 	const struct cached_constants *k = s->state;
-	int hits = 0;
+	int used = 0;
 
 	for (int j = 0; j < k->nodes; j++)
 		if (dir_has(r->dir, j) && j != cached_me(slot))
-			hits += w_hits(asked_of(slot)[j].w);
-	r->dir = policy_note_share(r->dir, r->nodes, hits & ((1 << HITS_BITS) - 1));
+			used += policy_round(r->dir) == ((asked_of(slot)[j].w & ROUND) != 0);
+	r->dir = policy_note_share(r->dir, r->nodes, used);
 }
 
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir, uint64_t until)
