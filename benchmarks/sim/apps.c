@@ -164,6 +164,7 @@ bool sim_apps_fit(const struct sim_run *run, int nodes, char *why, size_t whylen
 	struct tpcc tpcc = tpcc_of(run, nodes, 0);
 	uint64_t least = work == PLAY_TPCC ? tpcc_least(&tpcc) : work == PLAY_BANK ? BANK_LOCKS : 1;
 
+	why[0] = '\0'; /* or it has the message of another run */
 	if (run->set->n < least)
 		snprintf(why, whylen, "--locks: too few for %s; accepted: from %llu on",
 			 run->workload->name, (unsigned long long)least);
