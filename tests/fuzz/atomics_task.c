@@ -106,7 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	a->rank = ME;
 	a->served = served;
 	a->size = RANKS;
-	a->target[ME] = (struct target){(char *)memory.window, BYTES, 1, e};
+	a->target[ME] =
+	    (struct target){.base = (char *)memory.window, .size = BYTES, .unit = 1, .exposed = e};
 	atomic_store(&p->served[WINDOW], a);
 	check(p, a, &memory, task, size);
 	free(task);
