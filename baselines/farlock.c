@@ -66,7 +66,8 @@
  *       in L2 a client that draws later finds LEFT; in L3 there is the mark. Each grant is awaited.
  *       So no operation of an earlier acquire meets the words of a slot that is used again.
  *   (F) Tickets are counted modulo 2^32. A holder that hands the lock on writes LEFT at every
- *       2^24th ticket, to a value that is no ticket; so LEFT is never as old as a round.
+ *       2^24th ticket, to a value that is no ticket; so LEFT is never as old as a round. A client
+ *       in L3 that looks at DRAWN after 2^32 tickets could take it for its own, and looks again.
  *   (G) What a holder did in node memory is visible to the next one: LEFT and the grant are stored
  *       after it, and read with acquire semantics, or both go through the transport.
  *   (H) The swaps of R1 and F3' are on one NET word, which no client of the home's node changes by

@@ -18,7 +18,10 @@
  * What it abstracts. One lock; one slot for each process. An operation and its flush, with nothing
  * of the same process between them, are one step, when the operation takes effect. DRAWN and LEFT
  * are read in one step, when DRAWN cannot change. Tickets do not wrap, and the distance to the last
- * free ticket is not cut off. Operations are atomic on each word, and memory is sequentially
+ * free ticket is not cut off, but with -DWRAP=n: tickets are counted modulo n, a holder that hands
+ * the lock on writes LEFT at each RENEW-th one (default n / 2), and the distance is at most FAR
+ * (default NP), where baselines/farlock.c has 2^32, 2^24 and 2^16 - 1. RENEW and the number of clients
+ * are together less than n, and while a client is in L3, fewer than n are drawn. Operations are atomic on each word, and memory is sequentially
  * consistent.
  *
  * Rows of ./check, known-broken variants among them:
@@ -32,6 +35,12 @@
  * | POSTED NL=1 NR=2 BR=2 ROUNDS=1 TRY | safe | pass | 1 and 2, budgets 2 and 2, with tries, one acquire each, posted; tickets in order | 347 241 |
  * | POSTED NL=1 ROUNDS=3 TRY | safe | pass | 1 and 1, three acquires each, with tries, posted | 545 002 |
  * | POSTED NL=1 NR=2 BR=2 | safe long | pass | 1 and 2, two acquires each, posted; tickets in order | 14 752 416 |
+ * | WRAP=5 NL=1 ROUNDS=3 TRY | safe | pass | 1 and 1, three acquires each, with tries, tickets wrap | 357 538 |
+ * | WRAP=8 ROUNDS=3 | safe 20M long | pass | 2 and 1, three acquires each, tickets wrap; in order | 52 837 882 |
+ * | WRAP=5 POSTED NL=1 ROUNDS=3 | safe | pass | 1 and 1, three acquires each, posted, tickets wrap | 114 032 |
+ * | WRAP=5 NL=1 ROUNDS=3 BREAK_RENEW | bfs | assert | no holder that hands the lock on writes LEFT | two holders |
+ * | WRAP=4 ROUNDS=2 | bfs middle | deadlock | n tickets are drawn while a client is in L3 | a release waits for ever |
+ * | WRAP=8 FAR=0 ROUNDS=1 | safe | deadlock | the distance is cut off below the number of clients | no client has the lock |
  * | ROUNDS=1 BREAK_LOOK | safe | assert | the look at the other tail may come before the swap | a ticket drawn twice |
  * | ROUNDS=1 BREAK_EARLY | safe | assert | DRAWN is read before the look at the other tail | a ticket drawn twice |
  * | ROUNDS=1 BREAK_ORDER | safe | assert | a client leaves its queue before DRAWN is written | a ticket drawn twice |
@@ -63,6 +72,24 @@
 #ifndef ROUNDS
 #define ROUNDS 2
 #endif
+
+#ifdef WRAP
+#define N(ticket) ((ticket) % WRAP)
+#define NO_TICKET WRAP
+#ifndef RENEW
+#define RENEW (WRAP / 2)
+#endif
+#ifndef FAR
+#define FAR NP
+#endif
+#else
+#define N(ticket) (ticket)
+#define WRAP 0
+#define FAR 255
+#endif
+/* Tickets from t on to n, and the distance to the last free ticket, one on. */
+#define SINCE(n, t) N(n + WRAP - t)
+#define LONGER(ago) (ago >= FAR -> FAR : ago + 1)
 
 #define COHORT(p) (p >= NL) /* 0: local, 1: remote */
 #define GONE (NP + 1)       /* LINK, with -DPOSTED: its owner has left; no id */
@@ -107,13 +134,13 @@ byte last;     /* Ghost: the last ticket that was drawn */
 
 inline draw()
 {
-	assert(t == last + 1);
+	assert(t == N(last + 1));
 	last = t
 }
 
 inline write_drawn()
 {
-	d_step { assert(t > DRAWN || (t == DRAWN && BY == p + 1)); DRAWN = t; AGO = ago; BY = p + 1 }
+	d_step { assert(WRAP || t > DRAWN || (t == DRAWN && BY == p + 1)); DRAWN = t; AGO = ago; BY = p + 1 }
 }
 
 proctype P(byte p)
@@ -142,7 +169,7 @@ proctype P(byte p)
 		:: TAIL[1 - c] == 0 ->
 			d_step { n = DRAWN; ago = AGO; is_free = (LEFT == DRAWN) }
 			if
-			:: is_free -> d_step { t = n + 1; ago = 0; is_free = 0; n = 0; rest = BUDGET(c); draw() } goto publish
+			:: is_free -> d_step { t = N(n + 1); ago = 0; is_free = 0; n = 0; rest = BUDGET(c); draw() } goto publish
 			:: else -> d_step { n = 0; ago = 0 }
 			fi
 		:: else ->
@@ -181,10 +208,10 @@ proctype P(byte p)
 			/* A3: put(pred.NEXT, me); flush */
 			d_step { assert(NEXT[pred - 1] == 0); NEXT[pred - 1] = p + 1; pred = 0; WAITS }
 			/* A4: await STATUS */
-			atomic { MADE[p]; MADE[p] = 0; rest = REST[p]; t = TICKET[p]; ago = FREE_AGO[p] + 1;
+			atomic { MADE[p]; MADE[p] = 0; rest = REST[p]; t = TICKET[p]; ago = LONGER(FREE_AGO[p]);
 				TICKET[p] = 0; FREE_AGO[p] = 0; REST[p] = 0 }
 			if
-			:: rest > 0 -> d_step { t++; draw() } goto publish
+			:: rest > 0 -> d_step { t = N(t + 1); draw() } goto publish
 			:: else -> d_step { t = 0; ago = 0 }
 			fi;
 #ifdef BREAK_BUDGET
@@ -216,7 +243,7 @@ found:		skip;
 #ifndef BREAK_EARLY
 			n = DRAWN; ago = AGO; who = BY;
 #endif
-			is_free = (LEFT == n); t = n + 1; ago = (is_free -> 0 : ago + 1); rest = BUDGET(c);
+			is_free = (LEFT == n); t = N(n + 1); ago = (is_free -> 0 : LONGER(ago)); rest = BUDGET(c);
 			draw()
 		}
 		if
@@ -296,7 +323,7 @@ drawn:		rest = 0;
 #ifdef POSTED
 		/* F4: the client before has left: its LEFT is on the way */
 #ifndef BREAK_ARRIVE
-		if :: gone -> LEFT == t - 1 :: else fi;
+		if :: gone -> LEFT == N(t + WRAP - 1) :: else fi;
 #endif
 		gone = 0;
 #endif
@@ -306,7 +333,7 @@ drawn:		rest = 0;
 #else
 		if :: waits[p] -> atomic { GRANT[p]; waits[p] = 0 } :: else fi;
 #endif
-		atomic { assert(t == holder + 1); holder = t; GRANTED }
+		atomic { assert(t == N(holder + 1)); holder = t; GRANTED }
 		critical_exclusive(p);
 #ifdef POSTED
 		if
@@ -331,12 +358,12 @@ drawn:		rest = 0;
 #ifndef BREAK_SETTLE
 			/* L2, L3: until the slot may be used again */
 			if
-			:: n <= t
-			:: n > t && n - t > ago
+			:: n == t
+			:: n != t && SINCE(n, t) > ago
 			:: else ->
 				if
 				:: LINK[p] != GONE
-				:: DRAWN - t > AGO
+				:: SINCE(DRAWN, t) > AGO
 				fi
 			fi;
 #endif
@@ -361,12 +388,12 @@ drawn:		rest = 0;
 #endif
 			/* L2, L3 */
 			if
-			:: n <= t
-			:: n > t && n - t > ago
+			:: n == t
+			:: n != t && SINCE(n, t) > ago
 			:: else ->
 				if
 				:: atomic { LINK[p] != 0; next = LINK[p] }
-				:: DRAWN - t > AGO
+				:: SINCE(DRAWN, t) > AGO
 				fi
 			fi
 		:: else
@@ -374,6 +401,13 @@ drawn:		rest = 0;
 		d_step { n = 0; ago = 0 }
 grant:		if
 		:: next != 0 ->
+#if WRAP > 0 && !defined(BREAK_RENEW)
+			/* put(LEFT, no ticket); flush; (F) */
+			if
+			:: t % RENEW == 0 -> LEFT = NO_TICKET
+			:: else
+			fi;
+#endif
 			/* put(succ.GRANT); flush, or post */
 #ifdef BREAK_ONE_WORD
 			d_step { MADE[next - 1] = 1; next = 0 }
