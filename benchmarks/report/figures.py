@@ -10,9 +10,9 @@ from . import style
 from .data import FOLDER, Panel, read
 from .text import rate
 
-COLUMNS = {"fig6": 2, "figalock": 2, "figshift7": 2, "figshift8": 2, "figshift9": 2,
-           "figshift11": 2, "figshift12": 2, "figshift13": 1, "figcitron7": 2, "figcitron8": 2,
-           "figcitron9": 2, "figcitron10": 1, "figcitron11": 1, "figcitron12": 2}
+COLUMNS = {"fig6": 2, "figalock": 2, "figranks": 2, "figshift7": 2, "figshift8": 2,
+           "figshift9": 2, "figshift11": 2, "figshift12": 2, "figshift13": 1, "figcitron7": 2,
+           "figcitron8": 2, "figcitron9": 2, "figcitron10": 1, "figcitron11": 1, "figcitron12": 2}
 """The number of panels side by side; default 3."""
 
 ABOUT = """\

@@ -37,6 +37,7 @@ FIGURES: dict[str, Callable[[Simulator, bool], Points]] = {
     "citron12": citron.figure_12,
     "citrontable2": citron.table_2,
     "scaling": scaling.figure,
+    "ranks": scaling.figure_ranks,
 }
 NONE = "none"
 
@@ -55,13 +56,14 @@ with others is undecidable.
 
 figures of --only: {", ".join(list(FIGURES)[:9])},
   {", ".join(list(FIGURES)[9:])}
-  (3 to 6: the RMA-RW paper; shift4 has the paper's 5 and 6, too; scaling is not from a paper)"""
+  (3 to 6: the RMA-RW paper; shift4 has the paper's 5 and 6, too; scaling and ranks are not from a
+  paper)"""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="figures 3 to 6 and scaling up to "
-                        "128 ranks only, alock with 12 threads a node and fewer mixes, and citron6 "
-                        "with two numbers of clients")
+                        "128 ranks only, ranks up to 2048, alock with 12 threads a node and fewer "
+                        "mixes, and citron6 with two numbers of clients")
     parser.add_argument("--out", metavar="DIR", default=figures.FOLDER,
                         help="the folder of the data (default: doc/measured/figures of the "
                              "source tree)")

@@ -110,11 +110,12 @@ class Simulator:
         """Start no simulation any more."""
         self.stopped = True
 
-    def run(self, machine: str, ranks: int, options: Sequence[str]) -> list[Result]:
-        """The results of --lock; a run that is not steady is made longer."""
+    def run(self, machine: str, ranks: int, options: Sequence[str],
+            steady: bool = True) -> list[Result]:
+        """The results of --lock. steady: a run that is not steady is made longer."""
         found = self.execute([self.program, f"--machines={MACHINES}", f"--machine={machine}",
-                              f"--ranks={ranks}", "--steady", "--progress=never", "--json",
-                              *options])
+                              f"--ranks={ranks}", *(["--steady"] if steady else []),
+                              "--progress=never", "--json", *options])
         asked = {a.lock: a for a in each_lock(machine, ranks, options)}
         for r in found:
             r.json["asked"] = asked[r.lock]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Not from a paper: the locks over the number of nodes, on a fat tree of up to 64 nodes of 16
-ranks."""
+ranks; and one lock over up to 131,072 ranks."""
 from __future__ import annotations
 
 from ..simulate import Points, Simulator
@@ -28,4 +28,27 @@ def figure(sim: Simulator, quick: bool) -> Points:
             found = sim.run(MACHINE, A_NODE * nodes,
                             [*options, f"--lock={','.join(locks)}", *where])
             data.points(found, panel, "throughput", x=nodes)
+    return data
+
+
+MANY_MACHINE = "cx6-4nodes"
+MANY_A_NODE = 128
+MANY = (128, 512, 2048, 8192, 32768, 131072)
+MANY_QUICK = 2048
+MANY_LOCKS = ("adaptive", "d-mcs", "rma-mcs", "rma-rw")
+
+
+def figure_ranks(sim: Simulator, quick: bool) -> Points:
+    """Each rank acquires a lock 20 times. The whole job counts, with its end, at which few ranks
+    are left."""
+    data = Points()
+    where = f"topology=node:{MANY[-1] // MANY_A_NODE} core:{MANY_A_NODE}"
+    for ranks in MANY:
+        if quick and ranks > MANY_QUICK:
+            continue
+        for lock in MANY_LOCKS:
+            found = sim.run(MANY_MACHINE, ranks, [f"--lock={lock}", "--fw=5", "--iterations=20",
+                                                  "-o", where], steady=False)
+            data.points(found, "one lock, 5 % exclusive: acquires a second", "throughput")
+            data.points(found, "one lock, 5 % exclusive: p99 of acquire and release, us", "p99")
     return data
