@@ -28,7 +28,7 @@ static void draw(struct sim_rank *r, struct txn *x)
 {
 	struct sim_run *run = sim_run_of(r);
 	struct tatp tatp = {.subscribers = run->set->subscribers, .locks = run->set->n};
-	double transfers = run->set->fw / 100;
+	double transfers = run->set->fw / 100; /* also where readers cannot share */
 
 	if (sim_workload_of(run) == PLAY_TATP)
 		tatp_draw(&tatp, &r->random, x);
@@ -164,18 +164,19 @@ bool sim_apps_fit(const struct sim_run *run, int nodes, char *why, size_t whylen
 	struct tpcc tpcc = tpcc_of(run, nodes, 0);
 	uint64_t least = work == PLAY_TPCC ? tpcc_least(&tpcc) : work == PLAY_BANK ? BANK_LOCKS : 1;
 
-	why[0] = '\0'; /* or it has the message of another run */
 	if (run->set->n < least)
 		snprintf(why, whylen, "--locks: too few for %s; accepted: from %llu on",
 			 run->workload->name, (unsigned long long)least);
-	if (workload_is(run->workload, W_FILES) && run->set->n != run->workload->n)
+	else if (workload_is(run->workload, W_FILES) && run->set->n != run->workload->n)
 		snprintf(why, whylen, "--locks: %s has a space for each file; accepted: %llu",
 			 run->workload->name, (unsigned long long)run->workload->n);
-	if (run->workload->held > run->world->setup.max_held)
+	else if (run->workload->held > run->world->setup.max_held)
 		snprintf(why, whylen, "%s holds %d locks at a time, and %s has %d with %d ranks",
 			 run->workload->name, run->workload->held, run->contestant->name,
 			 run->world->setup.max_held, run->ranks);
-	return !why[0];
+	else
+		return true;
+	return false;
 }
 
 bool sim_apps_start(struct sim_rank *r)

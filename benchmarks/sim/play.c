@@ -230,7 +230,7 @@ void sim_note_turn(struct sim_rank *r, sim_time took, bool exclusive)
 
 void sim_note_part(struct sim_run *run, int part, sim_time took)
 {
-	if (run->measuring && !run->over)
+	if (run->workload->series && run->measuring && !run->over)
 		times_add(&run->series[part], took);
 }
 
@@ -238,10 +238,10 @@ void sim_note_part(struct sim_run *run, int part, sim_time took)
 static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, bool exclusive,
 		       bool waited)
 {
-	times_add(&run->series[exclusive ? MICRO_WRITER : MICRO_READER], acquire);
-	times_add(&run->series[MICRO_RELEASE], release);
+	sim_note_part(run, exclusive ? MICRO_WRITER : MICRO_READER, acquire);
+	sim_note_part(run, MICRO_RELEASE, release);
 	if (waited)
-		times_add(&run->series[MICRO_WAITED], acquire);
+		sim_note_part(run, MICRO_WAITED, acquire);
 }
 
 /* ------------------------------------------------------------------------ turns */
@@ -308,11 +308,18 @@ static void read_turn(struct sim_rank *r, uint64_t lock)
 	} while (rc == PAWL_ERR_BUSY);
 }
 
+/* Whether the next turn is exclusive, by the share of writers. */
+static bool is_exclusive(struct sim_rank *r)
+{
+	const uint32_t writers = sim_run_of(r)->writers;
+
+	return writers == UINT32_MAX || (uint32_t)(sim_random(&r->random) >> 32) < writers;
+}
+
 static void turn(struct sim_rank *r)
 {
 	struct sim_run *run = sim_run_of(r);
-	bool exclusive =
-	    run->writers == UINT32_MAX || (uint32_t)(sim_random(&r->random) >> 32) < run->writers;
+	bool exclusive = is_exclusive(r);
 	uint64_t lock = sim_pick(r), waits = sim_waits(r);
 	sim_time start = engine_now(), in, out;
 
@@ -327,8 +334,7 @@ static void turn(struct sim_rank *r)
 	out = engine_now();
 	waits = sim_waits(r) - waits;
 	leave_or_forget(r);
-	if (run->workload->series && run->measuring && !run->over)
-		note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
+	note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
 	sim_note_turn(r, in - start + engine_now() - out, exclusive);
 	if (sim_workload_of(run) == PLAY_WARB)
 		work_a_while(r);
@@ -363,8 +369,7 @@ static void range_turn(struct sim_rank *r)
 {
 	struct sim_run *run = sim_run_of(r);
 	struct span s = next_range(r);
-	bool exclusive =
-	    run->writers == UINT32_MAX || (uint32_t)(sim_random(&r->random) >> 32) < run->writers;
+	bool exclusive = is_exclusive(r);
 	int size = span_size(s);
 	sim_time start = engine_now(), in;
 
@@ -372,12 +377,10 @@ static void range_turn(struct sim_rank *r)
 			  exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED, SIM_ACQUIRE, 0);
 	in = engine_now();
 	sim_leave(r);
-	if (run->workload->series && run->measuring && !run->over) {
-		times_add(&run->series[RANGE_ACQUIRE], in - start);
-		times_add(&run->series[RANGE_RELEASE], engine_now() - in);
-		if (size >= 0)
-			times_add(&run->series[RANGE_FIRST_SIZE + size], engine_now() - start);
-	}
+	sim_note_part(run, RANGE_ACQUIRE, in - start);
+	sim_note_part(run, RANGE_RELEASE, engine_now() - in);
+	if (size >= 0)
+		sim_note_part(run, RANGE_FIRST_SIZE + size, engine_now() - start);
 	sim_note_turn(r, engine_now() - start, exclusive);
 	if (workload_is(run->workload, W_GROWS))
 		poll_growth(r);

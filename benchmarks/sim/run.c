@@ -181,10 +181,9 @@ static int choose_homes(struct sim_run *run, const char *topology)
 {
 	char err[200] = "";
 	struct topo *t;
-	bool ok;
-
-	bool dealt = run->set->homes == HOMES_ALL && (workload_is(run->workload, W_NEAR_AND_FAR) ||
-						      workload_is(run->workload, W_DEALT));
+	bool ok, near_and_far = workload_is(run->workload, W_NEAR_AND_FAR);
+	bool dealt =
+	    run->set->homes == HOMES_ALL && (near_and_far || workload_is(run->workload, W_DEALT));
 
 	if (run->set->homes == HOMES_ALL && !dealt)
 		return PAWL_SUCCESS;
@@ -192,7 +191,7 @@ static int choose_homes(struct sim_run *run, const char *topology)
 	if (!t)
 		return error_set(PAWL_ERR_TOPOLOGY, "%s", err);
 	ok = dealt ? deal_locks(run, t) : deal_to_first_node(run, t);
-	if (workload_is(run->workload, W_NEAR_AND_FAR))
+	if (near_and_far)
 		ok = ok && sort_locks(run, t);
 	topo_free(t);
 	return ok ? PAWL_SUCCESS : error_set(PAWL_ERR_NOMEM, "out of memory");

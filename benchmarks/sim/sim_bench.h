@@ -133,7 +133,7 @@ void sim_touch(struct sim_rank *r, uint64_t lock, bool exclusive);
 void sim_note_turn(struct sim_rank *r, sim_time took, bool exclusive);
 void sim_note_part(struct sim_run *run, int part, sim_time took);
 
-/* apps.c; false: why, empty before, says what does not fit. */
+/* apps.c; false: why says what does not fit. */
 bool sim_apps_fit(const struct sim_run *run, int nodes, char *why, size_t whylen);
 bool sim_apps_start(struct sim_rank *r);
 void sim_apps_end(struct sim_part *part);
