@@ -308,7 +308,8 @@ for program in $compiled; do
 	[ "$program" = c++ ] || tap_program "atomics, $program" under default 2 60 \
 		env PAWL_ATOMICS=1 "$work/$program"
 done
-# All calls, in windows of each kind. lines N COMMAND...: so many lines say that windows keep the MPI's.
+# All calls, in windows of each kind. lines N COMMAND...: so many lines say that windows keep the
+# MPI's.
 lines()
 {
 	lines_wanted=$1

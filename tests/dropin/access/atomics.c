@@ -460,11 +460,20 @@ static void draw_batch(bool all)
 		check_call(&calls[i]);
 }
 
-/* MPI_Get and MPI_Put, but in dynamic windows, where those of Open MPI 4.1's osc/ucx may fail at
- * memory of the own node ("shmat failed"). */
+/* Whether MPI_Get and MPI_Put are to be avoided: in a dynamic window on one host those of Open MPI
+ * 4.1's osc/ucx may fail ("shmat failed"). */
+static bool may_fail(void)
+{
+#ifdef OPEN_MPI
+	return flavour == AREA_DYNAMIC && area_possible(AREA_SHARED);
+#else
+	return false;
+#endif
+}
+
 static void get(void *to, int n, MPI_Datatype type, int target, MPI_Aint at)
 {
-	if (flavour == AREA_DYNAMIC)
+	if (may_fail())
 		MPI_Get_accumulate(NULL, 0, type, to, n, type, target, at, n, type, MPI_NO_OP, win);
 	else
 		MPI_Get(to, n, type, target, at, n, type, win);
@@ -472,7 +481,7 @@ static void get(void *to, int n, MPI_Datatype type, int target, MPI_Aint at)
 
 static void put(const int64_t *value, MPI_Aint at)
 {
-	if (flavour == AREA_DYNAMIC)
+	if (may_fail())
 		MPI_Accumulate(value, 1, MPI_INT64_T, 0, at, 1, MPI_INT64_T, MPI_REPLACE, win);
 	else
 		MPI_Put(value, 1, MPI_INT64_T, 0, at, 1, MPI_INT64_T, win);

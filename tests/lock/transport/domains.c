@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 
 #include "tests/ranks.h"
-#include "tests/ranks.h"
 #include "words.h"
 
 /* So many additions, AT_ONCE under a flush; those by CPU are as many for each look. */
