@@ -82,17 +82,8 @@ static int64_t add_as_head(struct lock_slot *slot)
 	return w;
 }
 
-/* The client is in by a hit: ROUND of W is to be that of MODE, which the first hit in a round sees
- * to. */
-RMA_INLINE void note_use(struct lock_slot *slot, int64_t w)
-{
-	const int64_t mode = cached_look(slot, LINE_MODE);
-
-	if (__builtin_expect(((mode >> ROUND_SHIFT) & 1) != ((w & ROUND) != 0), 0))
-		near_note_round(slot, mode);
-}
-
-void near_note_round(struct lock_slot *slot, int64_t mode)
+/* W gets the round of this MODE. */
+static void note_round(struct lock_slot *slot, int64_t mode)
 {
 	const int64_t round = (mode >> ROUND_SHIFT) & 1 ? ROUND : 0;
 	int64_t w;
@@ -102,14 +93,24 @@ void near_note_round(struct lock_slot *slot, int64_t mode)
 	while ((w & ROUND) != round && !near_swap(slot, w, (w & ~ROUND) | round));
 }
 
+/* The client is in by a hit: ROUND of W is to be that of MODE, which the first hit in a round sees
+ * to. */
+RMA_INLINE void note_hit(struct lock_slot *slot, int64_t w)
+{
+	const int64_t mode = cached_look(slot, LINE_MODE);
+
+	if (__builtin_expect(((mode >> ROUND_SHIFT) & 1) != ((w & ROUND) != 0), 0))
+		note_round(slot, mode);
+}
+
 bool near_count(struct lock_slot *slot)
 {
-	int64_t w = near_get(slot), old;
+	int64_t w, old;
 
+	note_round(slot, ~cached_look(slot, LINE_MODE)); /* a node that joins has no hit yet */
+	w = near_get(slot);
 	if (w & near_others(slot))
 		return false;
-	near_note_round(slot, ~cached_look(slot, LINE_MODE)); /* a node that joins has no hit yet */
-	w = near_get(slot);
 	if (slot->mode != PAWL_SHARED)
 		return near_swap(slot, w, (w & ~(HEADS | STRICT)) + near_one(slot));
 	w = add_as_head(slot);
@@ -179,7 +180,7 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 	if (!FAULT(cached_order) && !cached_admits(slot))
 		return NEAR_MISS;
 	if (!is_exclusive(slot))
-		note_use(slot, w);
+		note_hit(slot, w);
 	return NEAR_IN;
 }
 

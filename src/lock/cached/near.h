@@ -59,8 +59,6 @@ bool near_count(struct lock_slot *slot);
 bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
 /* G: W, which the client has, is to have so many uses of the node's turn. */
 void near_note_uses(struct lock_slot *slot, int uses);
-/* W gets the round of this MODE. */
-void near_note_round(struct lock_slot *slot, int64_t mode);
 /* S3: count oneself in beside sharers for which the node keeps the queue of nodes. */
 bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
 /* Complete an operation whose answer decides nothing; LOCK_LEFT only if it may post. */
