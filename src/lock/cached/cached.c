@@ -290,12 +290,15 @@ static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_hea
 /* The client is the head of the queue of its node, which needs the lock from others. */
 static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bool has_place)
 {
+	uint64_t look_ns = LOOK_NS;
 	int64_t dir = 0;
 	enum nodes n;
 	enum near how;
 	int rc = PAWL_ERR_TIMEOUT;
 
-	while ((n = nodes_enter(s, slot, has_place, &dir)) == NODES_OPEN) {
+	/* A client of the node that has died in H1 keeps W for ever, whatever MODE says. The waits
+	 * become longer, so that the transport notices that in the end. */
+	while ((n = nodes_enter(s, slot, has_place, &look_ns, &dir)) == NODES_OPEN) {
 		if (hits(s, slot, true, &how))
 			return leave_place(s, slot, n, 0, PAWL_SUCCESS);
 		has_place = true;

@@ -105,23 +105,23 @@ void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
 }
 
 /* Q4. A client that may leave the place looks at MODE now and then, and one that is ahead asks. */
-static enum nodes await_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir)
+static enum nodes await_grant(const struct lock_setup *s, struct lock_slot *slot, uint64_t *look_ns,
+			      int64_t *dir)
 {
 	struct cached_slot *own = lock_own(slot);
 	struct rma_word status = cached_word(slot, LINE_STATUS);
-	uint64_t look_ns = LOOK_NS;
 	int64_t value;
 
 	while (!rma_await_until(&slot->client, status, -1, RMA_NE, WAITING, RMA_SOON,
-				own->may_leave ? cached_until(slot, look_ns) : slot->deadline_ns,
+				own->may_leave ? cached_until(slot, *look_ns) : slot->deadline_ns,
 				"the grant of another node", &value)) {
+		*look_ns = cached_longer(*look_ns);
 		if (slot_is_late(slot))
 			return NODES_LATE;
 		if (mode_admits(slot, cached_look(slot, LINE_MODE)))
 			return NODES_OPEN;
 		if (is_ahead(slot))
 			nodes_ask(s, slot);
-		look_ns = cached_longer(look_ns);
 	}
 	rma_poke(&slot->client, status, 0);
 	*dir = value & ~GRANT;
@@ -213,7 +213,7 @@ static bool link_behind(const struct lock_setup *s, struct lock_slot *slot, int6
 }
 
 enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool has_place,
-		       int64_t *dir)
+		       uint64_t *look_ns, int64_t *dir)
 {
 	struct cached_slot *own = lock_own(slot);
 	struct rma_word tail = cached_tail(slot);
@@ -227,7 +227,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	if (rc == LOCK_QUEUED)
 		return NODES_NONE;
 	if (rc == PAWL_SUCCESS)
-		return await_grant(s, slot, dir);
+		return await_grant(s, slot, look_ns, dir);
 	place = reset(slot);
 	if (FAULT(cached_home))
 		look_at_home(s, slot);
@@ -245,7 +245,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	own->has_seen = false;
 	slot->from = -1;
 	if (!link_behind(s, slot, last >> TAIL_PLACE_SHIFT, dir))
-		return await_grant(s, slot, dir);
+		return await_grant(s, slot, look_ns, dir);
 	nodes_forget(slot);
 	return NODES_HEAD;
 }

@@ -12,9 +12,11 @@
 enum nodes { NODES_NONE, NODES_LATE, NODES_OPEN, NODES_HEAD };
 
 /* The head of the node's queue enters the queue of nodes, or goes on from the node's place.
- * has_place: it has that. NODES_HEAD: with this directory. NODES_NONE: the deadline has passed. */
+ * has_place: it has that. look_ns: LOOK_NS at first; how long to wait for the grant until MODE is
+ * looked at, longer each time. NODES_HEAD: with this directory. NODES_NONE: the deadline has
+ * passed. */
 enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool has_place,
-		       int64_t *dir);
+		       uint64_t *look_ns, int64_t *dir);
 /* Whether this TAIL is the place of another node. */
 bool nodes_other_is_last(struct lock_slot *slot, int64_t tail);
 /* D1: abandon the place. False: the grant came first, or has been left. */
