@@ -28,9 +28,9 @@
  * MEAN_WEIGHT   wcsb 20: 0.492, 0.502, 0.514; warb 35: 2.05, 2.17, 2.17
  * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.448, 0.502, 0.514; C 20: 78.6, 74.4, 74.4
  * WRITES_MOST   (30, 50, 100 %) warb 35: 1.73, 2.17, 2.13; ecsb 50: 3.70, 2.62, 2.57
- * USED_PART     (4, 8, 16) mean over the best other kind, of 90 settings at random: 1.057, 1.059,
- *               1.062, 1.044 if one use pays for all; 512 nodes as above with --think=1000000: p99
- *               0.13 ms, and 0.90 ms
+ * USED_PART     (4, 8, 16) mean over the best other kind, of 90 settings at random: 1.055, 1.063,
+ *               1.064; 1.044 if one use pays for all; 512 nodes as above with --think=1000000: p99
+ *               0.14 ms, and 0.91 ms
  * FIRST_PAYS    L 5: 287, 287, 228; C 50: 37.7, 37.7, 33.5
  * NEAR_OWNS     same; decides only where the transport keeps no order
  * RUN_CACHES    (2, 3) M 100: 28.5, 28.5
