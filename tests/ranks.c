@@ -20,7 +20,7 @@
 enum { TEXT = 600 };
 
 int tap_rank, tap_size, tap_thread_level;
-bool tap_one_host, tap_long, tap_verbose;
+bool tap_one_host, tap_shared_host, tap_long, tap_verbose;
 double tap_budget = 0.1;
 #define LONG_BUDGET 0.25
 int tap_rounds = 1000;
@@ -150,7 +150,9 @@ void tap_start(int *argc, char ***argv, int thread_level)
 	MPI_Comm_size(host, &size);
 	MPI_Comm_free(&host);
 	tap_one_host = size == tap_size;
+	tap_shared_host = size > 1;
 	MPI_Allreduce(MPI_IN_PLACE, &tap_one_host, 1, MPI_C_BOOL, MPI_LAND, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, &tap_shared_host, 1, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
 }
 
 int tap_end(void)

@@ -18,7 +18,8 @@
 #define PRINTF(a, b) __attribute__((format(printf, a, b)))
 
 extern int tap_rank, tap_size;
-extern bool tap_one_host; /* all ranks share memory */
+extern bool tap_one_host;    /* all ranks share memory */
+extern bool tap_shared_host; /* some ranks do */
 extern int tap_thread_level;
 extern double tap_budget;                 /* seconds that a loop of a test runs */
 extern int tap_rounds;                    /* rounds of tests that count and do not time */

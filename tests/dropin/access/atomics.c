@@ -460,12 +460,12 @@ static void draw_batch(bool all)
 		check_call(&calls[i]);
 }
 
-/* Whether MPI_Get and MPI_Put are to be avoided: in a dynamic window on one host those of Open MPI
- * 4.1's osc/ucx may fail ("shmat failed"). */
+/* Whether MPI_Get and MPI_Put are to be avoided: in a dynamic window those of Open MPI 4.1's
+ * osc/ucx may fail between ranks of a host ("shmat failed"). */
 static bool may_fail(void)
 {
 #ifdef OPEN_MPI
-	return flavour == AREA_DYNAMIC && area_possible(AREA_SHARED);
+	return flavour == AREA_DYNAMIC && tap_shared_host;
 #else
 	return false;
 #endif
