@@ -71,7 +71,7 @@ enum {
 	PAWL_ERR_BUSY,        /* try: another client has the lock; upgrade: it does the same */
 	PAWL_ERR_TIMEOUT,     /* timed acquire or upgrade: the deadline has passed */
 	PAWL_ERR_LEASE_LOST,  /* others took the holder for dead before its release */
-	PAWL_ERR_PEER,        /* a rank that the lock needs has died (transport ucx) */
+	PAWL_ERR_PEER,        /* a rank that the lock needs has died or is lost (transport ucx) */
 	PAWL_ERR_CONNECT, /* a rank cannot be reached: no descriptors, memory or network (ucx) */
 	PAWL_RECOVERED    /* not an error: acquired, after a recovery; pawl_lock_consistent() */
 };

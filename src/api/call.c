@@ -64,14 +64,14 @@ int call_check_abandon(const pawl_table *t)
 
 const char *call_loss(const pawl_table *t, int rc, const char *died, char *why)
 {
-	const char *trouble = t->rma.trouble ? atomic_load(t->rma.trouble) : NULL;
+	const char *loss = guard_loss();
 	char text[MPI_MAX_ERROR_STRING] = "";
 	int code = atomic_load(&t->rma.mpi_error), length;
 
-	if (rc == PAWL_ERR_PEER && !trouble)
+	if (rc == PAWL_ERR_PEER && !loss)
 		return died;
 	if (rc == PAWL_ERR_PEER) {
-		snprintf(why, CALL_LOSS_LENGTH, "%s, so it cannot be used here any more", trouble);
+		snprintf(why, CALL_LOSS_LENGTH, "%s, so it cannot be used here any more", loss);
 		return why;
 	}
 	if (code != MPI_SUCCESS)

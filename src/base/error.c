@@ -72,7 +72,7 @@ const char *pawl_strerror(int code)
 	case PAWL_ERR_LEASE_LOST:
 		return "lease lost";
 	case PAWL_ERR_PEER:
-		return "a rank died";
+		return "a rank died, or its connection is lost";
 	case PAWL_ERR_CONNECT:
 		return "a rank cannot be reached";
 	case PAWL_RECOVERED:

@@ -56,6 +56,9 @@ int guard_run(const struct lock_setup *s, struct lock_slot *slot,
 	      int (*how)(const struct lock_setup *, struct lock_slot *));
 int guard_run_part(const struct lock_setup *s, struct lock_slot *whole, struct lock_slot *part,
 		   int (*how)(const struct lock_setup *, struct lock_slot *, struct lock_slot *));
+/* Of this thread's last call that ended with PAWL_ERR_PEER: how a connection was lost, if no
+ * process need have died; NULL: one has. */
+const char *guard_loss(void);
 
 /* Run a function of the protocol. */
 RMA_INLINE int client_perform(struct client_set *set, struct lock_slot *slot,

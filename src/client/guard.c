@@ -62,6 +62,14 @@ static bool take_failure(struct rma_client *c)
 	return c->failed && atomic_exchange(&c->failed, false);
 }
 
+/* Of the thread. */
+static _Thread_local const char *last_loss;
+
+const char *guard_loss(void)
+{
+	return last_loss && last_loss[0] ? last_loss : NULL;
+}
+
 /* How a call ends whose operation has failed: PAWL_ERR_MPI; PAWL_ERR_PEER or, if the call has not
  * begun, PAWL_ERR_CONNECT. */
 static int lost(struct rma_client *c)
@@ -69,6 +77,8 @@ static int lost(struct rma_client *c)
 	bool unreached = c->unreached;
 
 	c->unreached = false;
+	last_loss = c->loss;
+	c->loss = NULL;
 	if (c->rma->transport->can.by_mpi)
 		return FAULT(client_mpi) ? PAWL_SUCCESS : PAWL_ERR_MPI;
 	if (FAULT(client_unreached))
@@ -101,7 +111,7 @@ static int run(const struct lock_setup *s, const struct action *a)
 	c->on_loss = other->on_loss = NULL;
 	failed = take_failure(c);
 	failed = take_failure(other) || failed;
-	return failed || rc == PAWL_ERR_PEER ? lost(c) : rc;
+	return failed || rc == PAWL_ERR_PEER ? lost(c->loss ? c : other) : rc;
 }
 
 int guard_run(const struct lock_setup *s, struct lock_slot *slot,

@@ -56,10 +56,8 @@ struct rma {
 	int (*first_rank)(const struct rma_client *c);
 	struct rma_shared_clock clock; /* for kinds that ask for it; else the rank's own clock */
 	/* Of the transport: the device that performs its atomics, and which, for messages; NULL: it
-	 * does not know. How a connection was lost, if no process need have died. NULL, or at NULL:
-	 * none was. */
+	 * does not know. */
 	const char *atomics;
-	_Atomic(const char *) *trouble;
 	void *state;    /* of the transport */
 	void *segments; /* of segments.c */
 };
@@ -98,6 +96,9 @@ struct rma_client {
 	_Atomic(bool) failed; /* a thread of the transport may set it */
 	bool unreached;       /* it has not begun, because the first rank cannot be reached */
 	jmp_buf *on_loss;
+	/* Of the failed operation: how the connection was lost, if no process need have died; NULL
+	 * or empty: one has. */
+	const char *loss;
 	struct rma_steps *steps; /* NULL: the client waits */
 	/* What the transport keeps: the structure of rma_own(). */
 	_Alignas(int64_t) unsigned char own[RMA_OWN_BYTES];

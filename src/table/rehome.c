@@ -48,7 +48,6 @@ struct other {
 static int check(const pawl_table *t, pawl_home_fn *home)
 {
 	const struct lock_protocol *p = t->setup.protocol;
-	char why[CALL_LOSS_LENGTH];
 
 	if (!home)
 		return error_set(PAWL_ERR_ARG, "home is a null pointer");
@@ -59,8 +58,10 @@ static int check(const pawl_table *t, pawl_home_fn *home)
 		return error_set(PAWL_ERR_UNSUPPORTED, "spaces of %s with a lease keep their homes",
 				 p->kind.name);
 	if (!client_is_whole(&t->clients))
-		return error_set(PAWL_ERR_PEER, "the table (%s) has lost a slot: %s", t->about,
-				 call_loss(t, PAWL_ERR_PEER, "a rank has died", why));
+		return error_set(
+		    PAWL_ERR_PEER,
+		    "the table (%s) has lost a slot: a call has ended with PAWL_ERR_PEER",
+		    t->about);
 	return PAWL_SUCCESS;
 }
 

@@ -39,9 +39,12 @@ on_hosts()
 			set -- -launcher ssh -launcher-exec /verbs/rsh -iface eth1 \
 				-hosts guest1:"$each",guest2:"$each" sh -c "$rank" "$ended" "$@"
 		fi
-		mpi_run $((2 * each)) 300 "$@"
+		mpi_run $((2 * each)) "${seconds:-500}" "$@"
 	)
 }
+# The driver takes 7 retries, which is UCX's default, for any number.
+export UCX_RC_RETRY_COUNT=4
+
 # The devices of both have sent packets, and none for a send.
 one_sided()
 {
@@ -61,6 +64,23 @@ tap_program "the home is stopped" on_hosts 1 "$lock/deaths/stopped" --limit 200
 for kind in d-mcs rma-rw; do
 	tap_program "2 hosts x 2" on_hosts 2 "$lock/holders/exclusion" --only $kind --budget 0.02 --limit 200
 done
+tap_program "2 hosts x 2" on_hosts 2 env TEST_INTERFACE=eth0 "$lock/transport/packets" --limit 400
 check "all of these by the device's atomics, reads and writes, none by a send" one_sided
+
+tap_program "queue pairs fail" on_hosts 1 env TEST_CUT=error "$lock/deaths/lost" --limit 150
+tap_program "link down" on_hosts 1 env TEST_CUT="ip link set eth0 down" "$lock/deaths/lost" --limit 150
+
+# The second guest ends, and its part of the launcher with it. What is left of that keeps its output
+# open.
+verdict=/verbs/verdict
+killed()
+{
+	seconds=60 on_hosts 1 env TEST_VERDICT=$verdict TEST_CUT="die echo b >/proc/sysrq-trigger" \
+		"$lock/deaths/lost" --limit 55 >/tmp/said 2>&1
+	grep 'device rc_verbs/rxe0:1 has lost the connection to rank 1 on host guest2 (' $verdict ||
+		{ cat /tmp/said; return 1; }
+}
+/verbs/rsh guest2 "ip link set eth0 up"
+check "a host is killed; the error names the device, its host and a cause" killed
 
 finish

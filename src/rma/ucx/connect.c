@@ -132,6 +132,21 @@ ucs_status_t ucx_greet(const struct ucx_net *n, ucp_ep_h ep, struct ucx_greeting
 	return UCS_PTR_IS_ERR(status) ? UCS_PTR_STATUS(status) : UCS_OK;
 }
 
+static void lose(struct ucx_peer *p, ucs_status_t status)
+{
+	struct ucx_net *n = p->net;
+
+	atomic_store(&n->any_dead, true);
+	if (ucx_knows_death(n))
+		p->loss[0] = '\0';
+	else if (!p->loss[0])
+		snprintf(
+		    p->loss, sizeof p->loss,
+		    "the connection to rank %d on host %s has ended (%s): its process has died,"
+		    " or its host is not reached",
+		    p->rank, ucx_host_of(n, p->rank), ucs_status_string(status));
+}
+
 void ucx_ended(struct ucx_peer *p, ucs_status_t status)
 {
 	if (p->state != UCX_CALLING && p->state != UCX_UP)
@@ -139,7 +154,7 @@ void ucx_ended(struct ucx_peer *p, ucs_status_t status)
 	p->status = status;
 	p->net->ended_endpoints = true;
 	if (p->state == UCX_UP)
-		atomic_store(&p->net->any_dead, true);
+		lose(p, status);
 	p->refused = p->state != UCX_UP;
 	p->state = p->state == UCX_UP ? UCX_DEAD : UCX_REFUSED;
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All nodes learn that a rank has died. Clients may wait for it, or for one that does, without a
- * connection to it (ucx/watch.c says who sees the death). To know of one death is enough: from then
- * on waits may be hopeless. The flag is in memory that the ranks of a host share, so a message to
- * one rank of a node tells the node.
+ * All nodes learn that a rank has died, or that a connection is lost. Clients may wait for the
+ * rank, or for one that does, without a connection to it (ucx/watch.c says who sees the death). To
+ * know of one death is enough: from then on waits may be hopeless. The flag is in memory that the
+ * ranks of a host share, so a message to one rank of a node tells the node.
+ *
+ * A process has died for certain if the kernel says so (ucx/watch.c). A connection that ends may
+ * have another cause: a link that is down, or an error of a device (UCX 1.13 says "Endpoint
+ * timeout" also if the other process was killed). Waits may be hopeless then, too, and errors say
+ * what has ended instead. So the flag counts both apart. Who has told of a lost connection tells of
+ * no death later: it would change nothing but the words of errors elsewhere, which stay true.
  *
  * A node that has learned of the death tells three others, and is told by three: node i the nodes
  * i - 1, 2i and 2i + 1, modulo the number of nodes. So there are 3 messages for each node.
@@ -31,6 +37,11 @@
 #define BACKUP_NS UINT64_C(700000000) /* after which another rank of the node tells, too */
 #define ANSWER_NS UINT64_C(300000000) /* for which an answer is awaited */
 
+/* What the flag is increased by: a death, or the loss of a connection, which may have another
+ * cause. */
+#define DEATH INT64_C(1)
+#define LOSS (INT64_C(1) << 32)
+
 enum { SILENT, TELLS, HAS_TOLD };
 
 /* What this rank's node has done. */
@@ -49,14 +60,14 @@ size_t ucx_deaths_ints(const int *node, int ranks)
 /* False: later. */
 static bool tell_rank(struct ucx_net *n, struct ucx_peer *p)
 {
-	static const struct ucx_op death = {.code = WIRE_ACC, .value = 1};
+	struct ucx_op told = {.code = WIRE_ACC, .value = ucx_knows_death(n) ? DEATH : LOSS};
 
 	if (p->state != UCX_UP)
 		return false;
 	if (p->told)
 		return !p->pending; /* answered, with all else */
 	/* It goes to the segment's rank, or to one that is connected already. */
-	ucx_messages_issue(&n->notifier, p->rank, offsetof(struct ucx_shared, deaths), &death);
+	ucx_messages_issue(&n->notifier, p->rank, offsetof(struct ucx_shared, deaths), &told);
 	p->told = true;
 	return false;
 }
@@ -99,16 +110,25 @@ static bool tells(struct ucx_net *n, _Atomic(int) *progress, uint64_t now)
 	return n->tells;
 }
 
+bool ucx_knows_death(const struct ucx_net *n)
+{
+	return atomic_load(&n->sees_death) || atomic_load(&n->shared->deaths) % LOSS;
+}
+
 /* Under the mutex. */
 static void go_on(struct ucx_net *n)
 {
 	_Atomic(int) *progress = progress_of(n);
 	const uint64_t now = rma_now_ns();
+	int64_t none = 0;
 	bool all = true;
 
 	if (!n->death_ns)
 		n->death_ns = now;
-	atomic_store(&n->shared->deaths, 1);
+	if (atomic_load(&n->sees_death))
+		atomic_fetch_or(&n->shared->deaths, DEATH);
+	else
+		atomic_compare_exchange_strong(&n->shared->deaths, &none, LOSS);
 	n->notified = atomic_load(progress) == HAS_TOLD;
 	if (n->notified || !tells(n, progress, now))
 		return;

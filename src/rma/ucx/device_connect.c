@@ -12,13 +12,11 @@ void device_fail(struct ucx_peer *p, ucs_status_t status)
 {
 	struct ucx_net *n = p->net;
 
-	if (p->state == UCX_UP && !atomic_load(&n->trouble)) {
-		snprintf(n->trouble_text, sizeof n->trouble_text,
+	if (p->state == UCX_UP)
+		snprintf(p->loss, sizeof p->loss,
 			 "device %s has lost the connection to rank %d on host %s (%s)",
 			 n->device->name, p->rank, ucx_host_of(n, p->rank),
 			 ucs_status_string(status));
-		atomic_store(&n->trouble, n->trouble_text);
-	}
 	snprintf(p->trouble, sizeof p->trouble, "device %s: %s", n->device->name,
 		 ucs_status_string(status));
 	ucx_ended(p, status);

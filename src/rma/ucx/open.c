@@ -235,7 +235,6 @@ enum rma_failure ucx_open(struct rma *r, const struct rma_request *q, char *err,
 	if (n->device) /* messages change the flag of deaths only */
 		u->limits.first = u->limits.end;
 	r->state = u;
-	r->trouble = &n->trouble;
 	failure = open_table(r, q, err, errlen);
 	if (failure != RMA_OK) {
 		ucx_close(r);
@@ -269,7 +268,6 @@ void ucx_close(struct rma *r)
 		own_windows.free(&u->keys_win);
 	free(u);
 	r->state = NULL;
-	r->trouble = NULL;
 	r->atomics = NULL;
 	ucx_net_leave(n);
 }

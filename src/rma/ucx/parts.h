@@ -36,7 +36,7 @@ enum { UCX_TABLES = 65536 };
  * the host of each node, and the integers of ucx/route.c. Behind the address of a contact, at a
  * multiple of 8 bytes, is what ucx/device.c adds. */
 struct ucx_shared {
-	_Atomic(int64_t) deaths; /* not 0: a rank of the communicator died */
+	_Atomic(int64_t) deaths; /* of ranks of the communicator, and lost connections: deaths.h */
 	_Atomic(int) is_filled;
 	int width, nodes; /* see ucx_route() */
 	uint64_t contact_bytes;
@@ -206,6 +206,7 @@ struct ucx_peer {
 	struct ucx_net *net;
 	bool told;        /* of a death, by this rank */
 	char trouble[96]; /* of the device, with the last connection */
+	char loss[256];   /* how it was lost, if no process need have died */
 };
 
 /* A node that this rank tells of a death: how many of its ranks have been asked for an answer in
@@ -250,9 +251,6 @@ struct ucx_net {
 	bool by_messages, by_ucp;
 	struct ucx_device *device;
 	bool over_rdma; /* connections of UCP are over RDMA devices */
-	/* How a device lost a connection, if no process need have died; NULL: it has not. */
-	_Atomic(const char *) trouble;
-	char trouble_text[192];
 	/* The tables by number; number 0 is `own`, whose only words are the flags of deaths. The
 	 * thread has not looked at a table that was removed since `seen` is what `removed` was. */
 	_Atomic(struct rma_ucx *) *table;
@@ -290,10 +288,11 @@ struct ucx_net {
 	long descriptors;       /* that were free when the workers had been created */
 	int callers_most;       /* ranks that may connect to this one, and how many have done so */
 	_Atomic(int) callers;
-	uint64_t crowded_until; /* for clients; see ucx_yield() */
-	unsigned blocked;       /* clients that sleep on asking_fd */
-	_Atomic(bool) any_dead;
-	bool ended_endpoints; /* endpoints that have failed are still open */
+	uint64_t crowded_until;   /* for clients; see ucx_yield() */
+	unsigned blocked;         /* clients that sleep on asking_fd */
+	_Atomic(bool) any_dead;   /* or a connection is lost */
+	_Atomic(bool) sees_death; /* itself */
+	bool ended_endpoints;     /* endpoints that have failed are still open */
 	/* Used by the thread only (ucx/deaths.c): a death, of which it has known since death_ns, by
 	 * a message or not; whether this rank tells others, and whether its node has told all. */
 	uint64_t death_ns;
@@ -551,6 +550,8 @@ void ucx_leave(struct rma *r);
  * this one. How many ints it needs behind those of ucx/route.c. */
 void ucx_notify(struct ucx_net *n);
 void ucx_told(struct ucx_net *n);
+/* Whether a rank is known to have died. */
+bool ucx_knows_death(const struct ucx_net *n);
 size_t ucx_deaths_ints(const int *node, int ranks);
 /* Whether memory of the MPI's windows may be gone. */
 bool ucx_is_ending(void);

@@ -85,8 +85,10 @@ void ucx_pending_done(struct ucx_pending *f, bool ok)
 	*f->at = f->next;
 	if (f->next)
 		f->next->at = f->at;
-	if (!ok)
+	if (!ok) {
+		c->loss = f->peer->loss;
 		c->failed = true;
+	}
 	ucx_client(c)->unanswered--;
 }
 
@@ -183,6 +185,15 @@ static bool begins_at(const struct rma_client *c, int rank)
 	return r->first_rank && !c->inside && r->first_rank(c) == rank;
 }
 
+/* Of a rank to which this one had no connection, or of a wait; NULL: a rank has died. */
+static const char *loss_elsewhere(const struct ucx_net *n)
+{
+	return ucx_knows_death(n)
+		   ? NULL
+		   : "a connection between other ranks has ended, one of which has died"
+		     " or is not reached, and this call has waited in vain since";
+}
+
 static void lose(struct rma_client *c, int rank, const char *trouble)
 {
 	c->failed = true;
@@ -218,6 +229,7 @@ struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
 			return p;
 		if ((p && p->state == UCX_DEAD) ||
 		    (knows_a_death(n) && p && (p->refused || now - start > DEAD_WAIT_NS))) {
+			c->loss = p->loss[0] ? p->loss : loss_elsewhere(n);
 			lose(c, rank, NULL);
 			return NULL;
 		}
@@ -287,8 +299,12 @@ bool ucx_answered(struct rma_client *c, const int64_t *result)
 /* Whether c has waited for so long after a death that no living rank is likely to end the wait. */
 static bool is_hopeless(struct rma_client *c)
 {
-	return atomic_load(&ucx_net_of(c->rma)->shared->deaths) &&
-	       rma_is_hopeless(c, &ucx_client(c)->doubt);
+	const struct ucx_net *n = ucx_net_of(c->rma);
+
+	if (!atomic_load(&n->shared->deaths) || !rma_is_hopeless(c, &ucx_client(c)->doubt))
+		return false;
+	c->loss = loss_elsewhere(n);
+	return true;
 }
 
 void ucx_progress(struct rma_client *c)

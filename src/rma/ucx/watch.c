@@ -93,7 +93,7 @@ bool ucx_watch_open(struct ucx_net *n, MPI_Comm node_comm)
 	return watch_next_process(n, node_comm);
 }
 
-/* The connection has ended, or could not be begun. If it was up, that is a death. */
+/* The connection has ended, or could not be begun. */
 static void end(struct ucx_net *n, ucs_status_t status)
 {
 	n->watch_status = status;
@@ -184,6 +184,7 @@ void ucx_watch_look(struct ucx_net *n, int fd)
 	if (fd < 0)
 		return;
 	if (fd == n->next_pidfd) {
+		atomic_store(&n->sees_death, true);
 		atomic_store(&n->any_dead, true);
 		close(fd);
 		n->next_pidfd = -1;
