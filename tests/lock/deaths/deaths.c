@@ -179,6 +179,7 @@ static bool read_arguments(int argc, char **argv)
 	frame.ranges = kind->capabilities & PAWL_CAP_RANGES;
 	frame.shares = kind->capabilities & PAWL_CAP_SHARED;
 	frame.recovers = kind->capabilities & PAWL_CAP_RECOVERS;
+	frame.tells = strstr(kind->options, "recoveries");
 	return true;
 }
 

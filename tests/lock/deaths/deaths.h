@@ -44,7 +44,8 @@ struct frame {
 	const struct scenario *scenario;
 	uint64_t seed;
 	int rank, ranks;
-	bool ranges, shares, recovers;
+	bool ranges, shares;
+	bool recovers, tells; /* the next holder is told of the recovery */
 	pawl_table *table;
 	MPI_Comm near; /* the ranks that share memory; MPI_COMM_WORLD, unless start() changes it */
 	int ends;      /* how many of these get to the end */
