@@ -407,6 +407,8 @@ static int refused(struct sim_rank *r, enum sim_how how, uint64_t deadline_ns, i
 	struct sim_world *w = r->world;
 	bool lost = has_lost(r, rc);
 
+	if (lost) /* which it may have polled for long to find */
+		w->accesses = 0;
 	sim_note(r, "%s",
 		 rc == PAWL_ERR_BUSY      ? "finds the lock busy"
 		 : rc == PAWL_ERR_TIMEOUT ? "runs out of time"

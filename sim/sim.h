@@ -263,7 +263,7 @@ struct sim_world {
 	bool over;  /* ranks leave at their next access */
 	int deaths; /* number of dead ranks and abandoned locks */
 	uint64_t hash, acquires;
-	uint64_t accesses;                          /* since the last acquire */
+	uint64_t accesses;                          /* since the last acquire, or failure of one */
 	uint64_t failures;                          /* failed operations of living ranks */
 	uint64_t peers;                             /* calls that a death has ended, */
 	uint64_t ended[SIM_UNREACHED + 1];          /* and failed operations, by their sort */

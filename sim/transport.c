@@ -213,7 +213,8 @@ static bool is_inside(const struct sim_rank *r)
 
 void sim_nap(struct sim_rank *r)
 {
-	if (r->nheld && r->world->request.protocol->recover &&
+	/* In a release, which may be that of a request that is cancelled. */
+	if ((r->nheld || r->requested) && r->world->request.protocol->recover &&
 	    r->world->request.protocol->recover->unchecked_release)
 		return;
 	if (__builtin_expect(!r->nap_after || (r->nap_after == 1 && is_inside(r)), 1) ||

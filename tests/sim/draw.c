@@ -749,6 +749,7 @@ static void draw_errors(struct draw *d, const struct lock_protocol *p, uint64_t 
 	    !d->wide && !d->several && !d->many && !d->beside && !d->leaves &&
 	    sim_below(&random, 2)) {
 		d->request.calm = true;
+		d->request.most_accesses *= 4; /* while clients poll for CALM_NS */
 		d->request.doubt_ns = CALM_NS;
 		d->adversary.stall = 0;
 	}
