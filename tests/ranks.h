@@ -34,7 +34,7 @@ extern const char *tap_only, *tap_except; /* --only and --except */
  *   --rounds N         rounds of tests that count (default 1000)
  *   --limit S          seconds until a test counts as hung (default 60)
  *   --set NAME=VALUE   a Pawl option of all locks (PAWL_NAME in the environment)
- *   --only KIND        no other kind of lock
+ *   --only KIND,...    no other kind of lock
  *   --except KIND,...  all kinds but these
  *   --threads 1        MPI_THREAD_MULTIPLE, whatever the program needs
  *   --verbose 1        print how much a test did

@@ -8,23 +8,36 @@
 
 #define REFUSED_S 5. /* a loop about a try ends */
 
-static bool is_excepted(const char *name)
+/* Whether a list with commas has the name. */
+static bool is_in(const char *list, const char *name)
 {
 	const size_t len = strlen(name);
 
-	for (const char *p = tap_except; p && *p; p += strcspn(p, ","), p += *p == ',')
+	for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
 		if (strcspn(p, ",") == len && strncmp(p, name, len) == 0)
 			return true;
 	return false;
 }
 
+/* Ends a program that is to test a kind which there is not. */
+static void expect_kinds(const char *list)
+{
+	char name[40];
+
+	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',') {
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
+		if (!pawl_kind_find(name)) {
+			fprintf(stderr, "there is no lock %s\n", name);
+			_exit(2);
+		}
+	}
+}
+
 bool tap_wants(const struct pawl_kind *kind)
 {
-	if (tap_only && !pawl_kind_find(tap_only)) {
-		fprintf(stderr, "there is no lock %s\n", tap_only);
-		_exit(2);
-	}
-	return (!tap_only || strcmp(kind->name, tap_only) == 0) && !is_excepted(kind->name);
+	if (tap_only)
+		expect_kinds(tap_only);
+	return (!tap_only || is_in(tap_only, kind->name)) && !is_in(tap_except, kind->name);
 }
 
 /* Kinds that need threads take part in programs with threads; kinds with ranges
