@@ -206,6 +206,9 @@ struct atomics {
 	_Atomic(unsigned) calls, idle;
 	unsigned fences, *starts; /* starts: [size] */
 	int *groups;              /* [4 * size], for those of MPI_Win_start and MPI_Win_post */
+	int *in_node;             /* [size] ranks in node, or MPI_UNDEFINED */
+	struct told *told;        /* [size], unless it is the pool's */
+	uint64_t number;          /* by which other processes know this one (copy.c) */
 	struct target target[];
 };
 
@@ -220,9 +223,15 @@ bool atomics_are_attached(struct atomics *a, const char *begin, const char *end)
 
 /* ---------------------------------------------------------------- copy.c */
 
-/* Whether all processes may copy each other's memory of the window, of which this process's begins
- * at base. Collective. */
-bool copy_open(struct atomics *a, const void *base);
+/* How others find a process, and its memory of the window. */
+struct self {
+	uint64_t number, address_of_number, base, attached;
+	int64_t pid;
+};
+/* This one, whose memory begins at base. */
+struct self copy_self(struct atomics *a, const void *base);
+/* Whether this process may copy the memory of the rank, which has the window and told this. */
+bool copy_reaches(struct atomics *a, int rank, const struct self *s);
 /* As far_change() and far_swap(), and complete at the return. */
 int copy_change(struct window *w, int rank, MPI_Aint offset, const struct layout *l, MPI_Aint n,
 		enum op op, MPI_Op mpi_op, const char *from, char *to);

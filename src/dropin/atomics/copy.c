@@ -3,8 +3,11 @@
  * Accumulates on one node at memory that the program brings, which other processes do not map: the
  * origin copies elements from the memory of the target's process (process_vm_readv of Linux),
  * changes them, and copies them back, under the lock of the target. All accumulates of the window
- * do so, also those of a process at itself. MPI wants no more of loads and stores at the same time
- * than single bytes.
+ * do so; a process copies its own memory itself, under its lock. MPI wants no more of loads and
+ * stores at the same time than single bytes.
+ *
+ * Private memory of another process cannot be mapped: Linux has no call for it, and the pages must
+ * stay those of the program. So a change of another process's memory takes two calls of the kernel.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/agree.h"
 #include "dropin/atomics/atomics.h"
 
 /* What is copied at a time: bytes, and pieces, which one call may have. */
@@ -27,12 +29,6 @@ struct batch {
 
 /* ------------------------------------------------------------------------ making it */
 
-/* How a process is known: by a number in its memory. */
-struct self {
-	uint64_t number, address_of_number, base, attached;
-	int64_t pid;
-};
-
 static bool read_there(const struct target *t, uint64_t from, void *to, size_t bytes)
 {
 	const struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)from, bytes};
@@ -41,44 +37,33 @@ static bool read_there(const struct target *t, uint64_t from, void *to, size_t b
 	       process_vm_readv((pid_t)t->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static bool is_readable(const struct atomics *a, int rank, const struct self *s)
+/* A process is known by a number in its memory: its id may be that of another one elsewhere. */
+struct self copy_self(struct atomics *a, const void *base)
 {
-	const struct target *t = &a->target[rank];
+	a->number = (uint64_t)(PMPI_Wtime() * 1e9) ^ (uint64_t)getpid() << 40;
+#ifdef PR_SET_PTRACER
+	/* With Yama a process must allow it; this is what MPIs do for their copies. */
+	if (a->copies)
+		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
+	return (struct self){a->number, (uintptr_t)&a->number, (uintptr_t)base,
+			     (uintptr_t)&a->attached, getpid()};
+}
+
+bool copy_reaches(struct atomics *a, int rank, const struct self *s)
+{
+	struct target *t = &a->target[rank];
 	const uint64_t last = s->base + (uint64_t)t->size - 1;
 	uint64_t number;
 	char c;
 
+	t->pid = s->pid;
+	t->address = a->is_dynamic ? 0 : s->base;
+	t->attached = s->attached;
 	if (!read_there(t, s->address_of_number, &number, sizeof number) || number != s->number)
 		return false;
 	return a->is_dynamic || t->size == 0 ||
 	       (read_there(t, s->base, &c, 1) && read_there(t, last, &c, 1));
-}
-
-bool copy_open(struct atomics *a, const void *base)
-{
-	const volatile uint64_t number = (uint64_t)(PMPI_Wtime() * 1e9) ^ (uint64_t)getpid() << 40;
-	const struct self mine = {number, (uintptr_t)&number, (uintptr_t)base,
-				  (uintptr_t)&a->attached, getpid()};
-	struct self *all = malloc((size_t)a->size * sizeof *all);
-	bool ok = all_agree(a->comm, all != NULL);
-
-#ifdef PR_SET_PTRACER
-	/* With Yama a process must allow it; this is what MPIs do for their copies. */
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-#endif
-	ok = ok && PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE,
-				  a->comm) == MPI_SUCCESS;
-	for (int r = 0; ok && r < a->size; r++) {
-		struct target *t = &a->target[r];
-
-		t->pid = all[r].pid;
-		t->address = a->is_dynamic ? 0 : all[r].base;
-		t->attached = all[r].attached;
-		ok = is_readable(a, r, &all[r]);
-	}
-	free(all);
-	/* The number is there until all have read it. */
-	return all_agree(a->comm, ok);
 }
 
 /* ---------------------------------------------------------------------------- batches */
@@ -150,16 +135,21 @@ static bool is_there(const struct atomics *a, const struct target *t, const stru
 	return true;
 }
 
-static bool fetch(const struct target *t, struct batch *b)
+/* own: the target is this process. */
+static bool fetch(const struct target *t, struct batch *b, bool own)
 {
-	return process_vm_readv((pid_t)t->pid, b->here, (unsigned long)b->pieces, b->there,
-				(unsigned long)b->pieces, 0) == (ssize_t)b->bytes;
+	for (int i = 0; own && i < b->pieces; i++)
+		memcpy(b->here[i].iov_base, b->there[i].iov_base, b->here[i].iov_len);
+	return own || process_vm_readv((pid_t)t->pid, b->here, (unsigned long)b->pieces, b->there,
+				       (unsigned long)b->pieces, 0) == (ssize_t)b->bytes;
 }
 
-static bool store(const struct target *t, struct batch *b)
+static bool store(const struct target *t, struct batch *b, bool own)
 {
-	return process_vm_writev((pid_t)t->pid, b->here, (unsigned long)b->pieces, b->there,
-				 (unsigned long)b->pieces, 0) == (ssize_t)b->bytes;
+	for (int i = 0; own && i < b->pieces; i++)
+		memcpy(b->there[i].iov_base, b->here[i].iov_base, b->here[i].iov_len);
+	return own || process_vm_writev((pid_t)t->pid, b->here, (unsigned long)b->pieces, b->there,
+					(unsigned long)b->pieces, 0) == (ssize_t)b->bytes;
 }
 
 static int unreachable(const struct window *w, int rank)
@@ -177,7 +167,7 @@ int copy_change(struct window *w, int rank, MPI_Aint offset, const struct layout
 	const struct atomics *a = w->atomics;
 	const struct target *t = &a->target[rank];
 	const MPI_Aint extent = l->basic.extent;
-	const bool reads = to || op != REPLACE;
+	const bool reads = to || op != REPLACE, own = rank == a->rank;
 	int rc = MPI_SUCCESS;
 	bool reached = true;
 	struct batch b;
@@ -185,7 +175,7 @@ int copy_change(struct window *w, int rank, MPI_Aint offset, const struct layout
 	for (MPI_Aint i = 0, next; i < n && reached && rc == MPI_SUCCESS; i = next) {
 		next = fill(&b, t->address + (uint64_t)offset, l, i, n);
 		element_acquire(&t->exposed->lock);
-		reached = is_there(a, t, &b) && (!reads || fetch(t, &b));
+		reached = is_there(a, t, &b) && (!reads || fetch(t, &b, own));
 		for (MPI_Aint k = i; k < next && reached && rc == MPI_SUCCESS; k++) {
 			char *value = b.data + (k - i) * extent;
 
@@ -196,7 +186,7 @@ int copy_change(struct window *w, int rank, MPI_Aint offset, const struct layout
 						     value);
 		}
 		if (op != NO_OP && reached && rc == MPI_SUCCESS)
-			reached = store(t, &b);
+			reached = store(t, &b, own);
 		element_release(&t->exposed->lock);
 	}
 	return reached ? rc : unreachable(w, rank);
@@ -213,12 +203,12 @@ int copy_swap(struct window *w, int rank, MPI_Aint offset, const struct basic *b
 
 	fill(&b, t->address + (uint64_t)offset, &one, 0, 1);
 	element_acquire(&t->exposed->lock);
-	reached = is_there(a, t, &b) && fetch(t, &b);
+	reached = is_there(a, t, &b) && fetch(t, &b, rank == a->rank);
 	if (reached) {
 		element_copy(basic, before, b.data);
 		if (element_same(basic, b.data, compare)) {
 			element_copy(basic, b.data, swap);
-			reached = store(t, &b);
+			reached = store(t, &b, rank == a->rank);
 		}
 	}
 	element_release(&t->exposed->lock);

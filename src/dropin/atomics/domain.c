@@ -13,10 +13,61 @@ _Atomic(int) atomics_windows;
 
 /* ------------------------------------------------------------------- making it */
 
-/* What some processes have and others lack (a communicator, a window) cannot be freed: that waits
- * for all. */
+/*
+ * A collective of processes that share cores takes milliseconds. So what is local comes first, and
+ * its outcome goes with what the processes tell each other of the window; and what can be
+ * done after that without the others comes before their last agreement.
+ *
+ * What some processes have and others lack (a communicator, a window) cannot be freed: that waits
+ * for all.
+ */
 
-static const char no_communicator[] = "the MPI has no communicator more for some process";
+/* Why a window keeps the MPI's atomics. The worst of all processes counts. */
+enum reason {
+	NONE,
+	NO_FLAVOR,
+	NO_ATTRIBUTE,
+	NO_SIZE,
+	NO_MEMORY,
+	NO_COMMUNICATOR,
+	NO_THREAD,
+	NO_COPIES,
+	NO_PLACE,
+	NO_SHARED,
+	NO_ALLOCATION, /* the last one: some process has no such window */
+};
+static const char *const texts[] = {
+    [NO_FLAVOR] = "the MPI does not tell the kind of a window",
+    [NO_ATTRIBUTE] = "the MPI has no attribute of datatypes more for some process",
+    [NO_SIZE] = "the MPI does not tell the size of a window",
+    [NO_MEMORY] = "a process is out of memory",
+    [NO_COMMUNICATOR] = "the MPI has no communicator more for some process",
+    [NO_THREAD] = "its processes are on several nodes, and it has no locks of Pawl over UCX"
+		  " by CPU, with connections to all processes, whose thread would perform"
+		  " them",
+    [NO_COPIES] = "the kernel does not let its processes copy each other's memory, which"
+		  " windows of memory that the program brings need (ptrace(2))",
+    [NO_PLACE] = "the MPI does not say where the memory of other processes is",
+    [NO_SHARED] = "the MPI cannot give its processes a shared window more",
+    [NO_ALLOCATION] = "the MPI cannot allocate it as a shared window",
+};
+
+/* What a process tells the others of a new window. */
+struct told {
+	int64_t why; /* enum reason */
+	MPI_Aint size, unit;
+	struct self self;
+};
+
+/* Of all processes. Collective. */
+static enum reason worst(MPI_Comm comm, enum reason mine)
+{
+	int all = mine;
+
+	return PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS
+		   ? (enum reason)all
+		   : NO_COMMUNICATOR;
+}
 
 /* The processes of this node. */
 static bool find_node(const struct window *w, struct atomics *a)
@@ -58,7 +109,8 @@ static size_t exposed_bytes(int size)
  * shared window takes some. */
 struct exposures {
 	MPI_Win win;
-	char *base[]; /* [size]: of each process, [POOL_IDS] */
+	struct told *told; /* [size]: for one window at a time */
+	char *base[];      /* [size]: of each process, [POOL_IDS] */
 };
 
 void atomics_begin(struct pool *p)
@@ -68,11 +120,15 @@ void atomics_begin(struct pool *p)
 	char *mine;
 	bool ok = true;
 
+	if (e)
+		e->told = calloc((size_t)p->size, sizeof *e->told);
 	PMPI_Comm_set_errhandler(p->comm, MPI_ERRORS_RETURN);
-	if (!all_agree(p->comm, e != NULL) ||
+	if (!all_agree(p->comm, e && e->told) ||
 	    !all_agree(p->comm,
 		       next_mpi.Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, p->comm,
 						    &mine, &e->win) == MPI_SUCCESS)) {
+		if (e)
+			free(e->told);
 		free(e); /* a window that some processes have cannot be freed */
 		return;
 	}
@@ -92,14 +148,16 @@ void atomics_begin(struct pool *p)
 
 void atomics_end(struct pool *p)
 {
-	if (p->exposures)
-		next_mpi.Win_free(&p->exposures->win);
+	if (!p->exposures)
+		return;
+	next_mpi.Win_free(&p->exposures->win);
+	free(p->exposures->told);
 	free(p->exposures);
 	p->exposures = NULL;
 }
 
-/* Those of a window of the pool. No process is in it before all are here. */
-static bool share_pool(struct atomics *a, const struct pool *p, int id)
+/* Those of a window of the pool. No process is in it before the last agreement. */
+static void share_pool(struct atomics *a, const struct pool *p, int id)
 {
 	const size_t bytes = exposed_bytes(a->size);
 
@@ -107,11 +165,10 @@ static bool share_pool(struct atomics *a, const struct pool *p, int id)
 		a->target[r].exposed =
 		    (struct exposed *)(void *)(p->exposures->base[r] + (size_t)id * bytes);
 	memset(a->target[a->rank].exposed, 0, bytes);
-	return all_agree(a->comm, true);
 }
 
 /* The memory of struct exposed, for each process; and where it is. */
-static bool share(struct atomics *a, const int *in_node)
+static bool share(struct atomics *a)
 {
 	const size_t bytes = exposed_bytes(a->size) + 64;
 	char *mine = NULL;
@@ -129,32 +186,16 @@ static bool share(struct atomics *a, const int *in_node)
 		char *base = NULL;
 		int unit;
 
-		if (in_node[r] == MPI_UNDEFINED)
+		if (a->in_node[r] == MPI_UNDEFINED)
 			continue;
-		ok =
-		    PMPI_Win_shared_query(a->own, in_node[r], &size, &unit, &base) == MPI_SUCCESS &&
-		    ok;
+		ok = PMPI_Win_shared_query(a->own, a->in_node[r], &size, &unit, &base) ==
+			 MPI_SUCCESS &&
+		     ok;
 		/* All processes map pages, so all round up to the same place. */
 		base += -(uintptr_t)base % 64;
 		a->target[r].exposed = (struct exposed *)(void *)base;
 	}
 	return all_agree(a->comm, ok);
-}
-
-/* How large the memory of each process is, as it has asked for; the MPI may say that it is
- * larger. */
-static bool tell_sizes(struct atomics *a, MPI_Aint size, int unit)
-{
-	MPI_Aint mine[2] = {size, unit}, *all = malloc(2 * (size_t)a->size * sizeof *all);
-	bool ok = all_agree(a->comm, all != NULL);
-
-	ok = ok && PMPI_Allgather(mine, 2, MPI_AINT, all, 2, MPI_AINT, a->comm) == MPI_SUCCESS;
-	for (int r = 0; ok && r < a->size; r++) {
-		a->target[r].size = all[2 * r];
-		a->target[r].unit = all[2 * r + 1];
-	}
-	free(all);
-	return ok;
 }
 
 /* Over several nodes: memory that the processes of each can map, and a window of it. */
@@ -171,88 +212,50 @@ static bool allocate_far(struct atomics *a, MPI_Info info, MPI_Info noncontig, v
 		return false;
 	}
 	memcpy(memory, &base, sizeof base);
-	return all_agree(a->comm,
-			 next_Win_create(base, size, unit, info, a->comm, fresh) == MPI_SUCCESS);
+	return next_Win_create(base, size, unit, info, a->comm, fresh) == MPI_SUCCESS;
 }
 
 static bool allocate_near(struct atomics *a, MPI_Info noncontig, void *memory, MPI_Win *fresh)
 {
 	const struct target *t = &a->target[a->rank];
 
-	return all_agree(a->comm, next_Win_allocate_shared(t->size, (int)t->unit, noncontig,
-							   a->comm, memory, fresh) == MPI_SUCCESS);
+	return next_Win_allocate_shared(t->size, (int)t->unit, noncontig, a->comm, memory, fresh) ==
+	       MPI_SUCCESS;
 }
 
-/* The window, made by MPI_Win_allocate, once more in memory that all of a node can map. */
-static bool allocate(struct window *w, struct atomics *a, MPI_Info info, void *base,
-		     MPI_Win *handle)
+/* The window, made by MPI_Win_allocate, is that one from now on, whose memory all of a node map. */
+static void replace(struct window *w, MPI_Win fresh, void *memory, void *base, MPI_Win *handle)
 {
-	MPI_Win fresh = MPI_WIN_NULL;
-	MPI_Info more = MPI_INFO_NULL;
-	void *memory;
-	bool stale, ok;
+	bool stale;
 
-	ok = (info == MPI_INFO_NULL ? PMPI_Info_create(&more) : PMPI_Info_dup(info, &more)) ==
-	     MPI_SUCCESS;
-	ok = all_agree(a->comm, ok);
-	if (ok) {
-		PMPI_Info_set(more, "alloc_shared_noncontig", "true");
-		ok = a->far ? allocate_far(a, info, more, &memory, &fresh)
-			    : allocate_near(a, more, &memory, &fresh);
-	}
-	if (more != MPI_INFO_NULL)
-		PMPI_Info_free(&more);
-	if (!ok)
-		return false;
 	windows_remove(w);
 	next_Win_free(handle);
 	*handle = w->win = fresh;
 	memcpy(base, &memory, sizeof memory);
-	a->is_allocated = true;
+	w->atomics->is_allocated = true;
 	if (windows_add(w, &stale))
-		return true;
+		return;
 	fprintf(stderr, "pawl: out of memory for the list of windows\n");
-	PMPI_Abort(a->comm, EXIT_FAILURE);
-	return false;
+	PMPI_Abort(w->atomics->comm, EXIT_FAILURE);
 }
 
 /* Where the memory of the processes is. mapped: this process can map that of its node. */
-static bool find_targets(const struct window *w, struct atomics *a, const int *in_node, bool mapped)
+static bool find_targets(MPI_Win made, struct atomics *a, bool mapped)
 {
-	const MPI_Win win = a->memory == MPI_WIN_NULL ? w->win : a->memory;
-	bool ok = true;
+	const MPI_Win win = a->memory == MPI_WIN_NULL ? made : a->memory;
+	bool ok = is_unified(made);
 
-	for (int r = 0; r < a->size && mapped; r++) {
+	for (int r = 0; r < a->size && mapped && ok; r++) {
 		MPI_Aint bytes;
 		int unit;
 
-		if (in_node[r] != MPI_UNDEFINED)
-			ok = PMPI_Win_shared_query(win, in_node[r], &bytes, &unit,
-						   &a->target[r].base) == MPI_SUCCESS &&
-			     ok;
+		if (a->in_node[r] != MPI_UNDEFINED)
+			ok = PMPI_Win_shared_query(win, a->in_node[r], &bytes, &unit,
+						   &a->target[r].base) == MPI_SUCCESS;
 	}
 	if (!mapped && !a->is_dynamic && !a->copies)
-		a->target[a->rank].base = window_attribute(w->win, MPI_WIN_BASE);
+		a->target[a->rank].base = window_attribute(made, MPI_WIN_BASE);
 	return ok;
-}
-
-/* The ranks of the node, and what needs them. NULL: it has been done. */
-static const char *reach_targets(struct window *w, struct atomics *a, MPI_Info info, void *base,
-				 MPI_Win *handle, bool mapped)
-{
-	int n, *in_node = ranks_in(a->comm, a->node, &n);
-	const char *why = NULL;
-
-	if (!all_agree(a->comm, in_node != NULL))
-		why = "a process is out of memory";
-	else if (a->is_pooled ? !share_pool(a, w->pool, w->id) : !share(a, in_node))
-		why = "the MPI cannot give its processes a shared window more";
-	else if (base && !allocate(w, a, info, base, handle))
-		why = "the MPI cannot allocate it as a shared window";
-	else if (!all_agree(a->comm, is_unified(*handle) && find_targets(w, a, in_node, mapped)))
-		why = "the MPI does not say where the memory of other processes is";
-	free(in_node);
-	return why;
 }
 
 /* Whether processes of a node can map each other's memory of such a window. */
@@ -261,32 +264,130 @@ static bool is_mapped(int flavor, const void *base)
 	return flavor == MPI_WIN_FLAVOR_SHARED || (flavor == MPI_WIN_FLAVOR_ALLOCATE && base);
 }
 
-/* NULL: it has been done. */
-static const char *provide(struct window *w, struct atomics *a, MPI_Info info, int flavor,
-			   void *base, MPI_Win *handle)
-{
-	const MPI_Aint *bytes = window_attribute(*handle, MPI_WIN_SIZE);
-	const int *unit = window_attribute(*handle, MPI_WIN_DISP_UNIT);
+/* What the layer is to give, and to whom. */
+struct wish {
+	struct window *w;
+	MPI_Comm comm;
+	MPI_Info info, noncontig;
+	void *base; /* of MPI_Win_allocate: where the program gets its memory */
+	MPI_Win *handle;
+	int flavor;
+	MPI_Aint size;
+	int unit;
+};
 
-	a->is_dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
-	if (!all_agree(a->comm, bytes && unit))
-		return "the MPI does not tell the size of a window";
-	if (!find_node(w, a))
-		return no_communicator;
-	if (a->far && !(w->pool && w->pool->serves))
-		return "its processes are on several nodes, and it has no locks of Pawl over UCX"
-		       " by CPU, with connections to all processes, whose thread would perform"
-		       " them";
-	a->copies = !a->far && !is_mapped(flavor, base);
-	a->away = a->far ? far_new(w) : NULL;
-	if (!all_agree(a->comm, !a->far || a->away) ||
-	    !tell_sizes(a, a->is_dynamic ? PTRDIFF_MAX : *bytes, a->is_dynamic ? 1 : *unit))
-		return "a process is out of memory";
-	if (a->copies && !copy_open(a, window_attribute(*handle, MPI_WIN_BASE)))
-		return "the kernel does not let its processes copy each other's memory, which"
-		       " windows of memory that the program brings need (ptrace(2))";
-	return reach_targets(w, a, info, flavor == MPI_WIN_FLAVOR_ALLOCATE ? base : NULL, handle,
-			     is_mapped(flavor, base));
+/* What needs no other process. */
+static enum reason prepare(struct wish *x, struct atomics *a)
+{
+	const MPI_Aint *bytes = window_attribute(*x->handle, MPI_WIN_SIZE);
+	const int *unit = window_attribute(*x->handle, MPI_WIN_DISP_UNIT),
+		  *flavor = window_attribute(*x->handle, MPI_WIN_CREATE_FLAVOR);
+
+	if (!flavor)
+		return NO_FLAVOR;
+	if (!bytes || !unit)
+		return NO_SIZE;
+	x->flavor = *flavor;
+	x->size = x->flavor == MPI_WIN_FLAVOR_DYNAMIC ? PTRDIFF_MAX : *bytes;
+	x->unit = x->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 1 : *unit;
+	if (x->flavor != MPI_WIN_FLAVOR_ALLOCATE)
+		x->base = NULL;
+	if (!types_begin())
+		return NO_ATTRIBUTE;
+	if (!a)
+		return NO_MEMORY;
+	a->is_dynamic = x->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+	if (x->base &&
+	    (x->info == MPI_INFO_NULL ? PMPI_Info_create(&x->noncontig)
+				      : PMPI_Info_dup(x->info, &x->noncontig)) != MPI_SUCCESS)
+		return NO_MEMORY;
+	if (x->base)
+		PMPI_Info_set(x->noncontig, "alloc_shared_noncontig", "true");
+	return NONE;
+}
+
+/* A communicator of its own. A communicator with windows is not freed before them: MPICH 4.0 would
+ * take later windows for these. */
+static enum reason take_comm(const struct wish *x, struct atomics *a, enum reason mine)
+{
+	mine = worst(x->comm, mine);
+	if (mine != NONE)
+		return mine;
+	if (!all_agree(x->comm, PMPI_Comm_dup(x->comm, &a->comm) == MPI_SUCCESS)) {
+		a->comm = MPI_COMM_NULL;
+		return NO_COMMUNICATOR;
+	}
+	PMPI_Comm_set_errhandler(a->comm, MPI_ERRORS_RETURN);
+	if (!find_node(x->w, a))
+		return NO_COMMUNICATOR;
+	if (a->far && !(x->w->pool && x->w->pool->serves))
+		return NO_THREAD;
+	a->away = a->far ? far_new(x->w) : NULL;
+	return NONE;
+}
+
+/* What the processes tell each other. mine: what this one lacks; then a may be NULL. */
+static enum reason tell(const struct wish *x, struct atomics *a, MPI_Comm comm, struct told *all,
+			enum reason mine)
+{
+	struct told told = {.why = mine, .size = x->size, .unit = x->unit};
+	int n;
+
+	if (mine == NONE) {
+		a->copies = !a->far && !is_mapped(x->flavor, x->base);
+		a->in_node = ranks_in(a->comm, a->node, &n);
+		if (!a->in_node || (a->far && !a->away))
+			told.why = NO_MEMORY;
+		told.self = copy_self(a, window_attribute(*x->handle, MPI_WIN_BASE));
+	}
+	if (PMPI_Allgather(&told, sizeof told, MPI_BYTE, all, sizeof told, MPI_BYTE, comm) !=
+	    MPI_SUCCESS)
+		return NO_COMMUNICATOR;
+	for (int r = 0; r < x->w->size; r++)
+		if (all[r].why > (int64_t)mine)
+			mine = (enum reason)all[r].why;
+	for (int r = 0; r < x->w->size && mine == NONE; r++) {
+		a->target[r].size = all[r].size;
+		a->target[r].unit = all[r].unit;
+	}
+	return mine;
+}
+
+static bool may_copy(struct atomics *a, const struct told *all)
+{
+	bool ok = true;
+
+	for (int r = 0; r < a->size && ok; r++)
+		ok = copy_reaches(a, r, &all[r].self);
+	return ok;
+}
+
+/* All processes have told that they can. */
+static enum reason provide(const struct wish *x, struct atomics *a, const struct told *all)
+{
+	const bool mapped = is_mapped(x->flavor, x->base);
+	MPI_Win fresh = MPI_WIN_NULL;
+	void *memory = NULL;
+	enum reason why = NONE;
+
+	if (a->is_pooled)
+		share_pool(a, x->w->pool, x->w->id);
+	else if (!share(a))
+		return NO_SHARED;
+	if (x->base && !(a->far ? allocate_far(a, x->info, x->noncontig, &memory, &fresh)
+				: allocate_near(a, x->noncontig, &memory, &fresh)))
+		why = NO_ALLOCATION;
+	else if (a->copies && !may_copy(a, all))
+		why = NO_COPIES;
+	else if (!find_targets(x->base ? fresh : x->w->win, a, mapped))
+		why = NO_PLACE;
+	why = worst(a->comm, why);
+	x->w->atomics = a;
+	if (why == NONE && x->base)
+		replace(x->w, fresh, memory, x->base, x->handle);
+	else if (x->base && why < NO_ALLOCATION)
+		next_Win_free(&fresh);
+	return why;
 }
 
 static void atomics_free(struct atomics *a)
@@ -309,46 +410,35 @@ static void atomics_free(struct atomics *a)
 	free(a->served);
 	free(a->starts);
 	free(a->groups);
+	free(a->in_node);
+	free(a->told);
 	free(a);
 }
 
-static struct atomics *atomics_new(const struct window *w, MPI_Comm comm)
+/* With the communicator and the memory of the pool, or without. NULL: out of memory. */
+static struct atomics *atomics_new(const struct window *w, MPI_Comm comm, bool is_pooled)
 {
-	int size;
-	struct atomics *a;
+	const size_t size = (size_t)w->size;
+	struct atomics *a = calloc(1, sizeof *a + size * sizeof a->target[0]);
 
-	PMPI_Comm_size(comm, &size);
-	a = calloc(1, sizeof *a + (size_t)size * sizeof a->target[0]);
 	if (!a)
 		return NULL;
-	a->starts = calloc((size_t)size, sizeof *a->starts);
-	a->groups = calloc(4 * (size_t)size, sizeof *a->groups);
-	a->served = calloc((size_t)size, sizeof *a->served);
+	a->starts = calloc(size, sizeof *a->starts);
+	a->groups = calloc(4 * size, sizeof *a->groups);
+	a->served = calloc(size, sizeof *a->served);
+	a->told = is_pooled ? NULL : calloc(size, sizeof *a->told);
 	pthread_mutex_init(&a->attached.mutex, NULL);
-	a->size = size;
+	a->size = w->size;
 	a->own = a->memory = MPI_WIN_NULL;
-	a->comm = a->node = MPI_COMM_NULL;
+	a->is_pooled = is_pooled;
+	a->comm = a->node = is_pooled ? w->pool->comm : MPI_COMM_NULL;
 	a->group = MPI_GROUP_NULL;
-	if (w && a->starts && a->groups && a->served)
+	PMPI_Comm_rank(comm, &a->rank);
+	if (a->starts && a->groups && a->served && (a->told || is_pooled) &&
+	    PMPI_Comm_group(comm, &a->group) == MPI_SUCCESS)
 		return a;
 	atomics_free(a);
 	return NULL;
-}
-
-/* Its communicator and group. False: some process lacks them. A communicator with windows is not
- * freed before them: MPICH 4.0 would take later windows for these. */
-static bool take_comm(const struct window *w, struct atomics *a, MPI_Comm comm)
-{
-	a->is_pooled = w->pool && w->pool->exposures && !w->pool->races;
-	if (a->is_pooled)
-		a->comm = w->pool->comm;
-	else if (!all_agree(comm, PMPI_Comm_dup(comm, &a->comm) == MPI_SUCCESS)) {
-		a->comm = MPI_COMM_NULL;
-		return false;
-	}
-	PMPI_Comm_set_errhandler(a->comm, MPI_ERRORS_RETURN);
-	PMPI_Comm_rank(a->comm, &a->rank);
-	return all_agree(comm, PMPI_Comm_group(a->comm, &a->group) == MPI_SUCCESS);
 }
 
 /* With more processes, connections are made when they are needed. */
@@ -368,29 +458,38 @@ static void begin_to_serve(struct window *w)
 	}
 }
 
+/* w: NULL if this process is out of memory for it; then others have none in a pool. */
 void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
 {
-	const int *flavor = window_attribute(*handle, MPI_WIN_CREATE_FLAVOR);
-	const char *why = NULL;
-	struct atomics *a = atomics_new(w, comm);
+	struct wish x = {.w = w,
+			 .comm = comm,
+			 .info = info,
+			 .noncontig = MPI_INFO_NULL,
+			 .base = base,
+			 .handle = handle};
+	const bool is_pooled = w && w->pool && w->pool->exposures && !w->pool->races;
+	struct atomics *a = w ? atomics_new(w, comm, is_pooled) : NULL;
+	enum reason why = prepare(&x, a);
+	struct told *all;
 
-	if (!all_agree(comm, flavor != NULL))
-		why = "the MPI does not tell the kind of a window";
-	if (!why && !all_agree(comm, types_begin()))
-		why = "the MPI has no attribute of datatypes more for some process";
-	if (!why && !all_agree(comm, a != NULL))
-		why = "a process is out of memory";
-	if (!why)
-		why = take_comm(w, a, comm) ? provide(w, a, info, *flavor, base, handle)
-					    : no_communicator;
-	if (!why) {
+	if (!is_pooled)
+		why = take_comm(&x, a, why);
+	all = is_pooled ? w->pool->exposures->told : a ? a->told : NULL;
+	if (why == NONE || is_pooled)
+		why = tell(&x, a, is_pooled ? w->pool->comm : a->comm, all, why);
+	if (why == NONE)
+		why = provide(&x, a, all);
+	if (x.noncontig != MPI_INFO_NULL)
+		PMPI_Info_free(&x.noncontig);
+	if (why == NONE) {
 		a->crowded = w->pool && w->pool->crowded;
-		w->atomics = a;
 		atomic_fetch_add(&atomics_windows, 1);
 		begin_to_serve(w);
 		return;
 	}
-	message_once(comm, "windows keep the atomics of the MPI", why);
+	if (w)
+		w->atomics = NULL;
+	message_once(comm, "windows keep the atomics of the MPI", texts[why]);
 	atomics_free(a);
 }
 
