@@ -321,6 +321,24 @@ lines()
 check "atomics, operations: all windows have them" lines 0 atomics 2 "$programs/access/operations"
 check "atomics, operations: a line says which windows keep the MPI's" \
 	lines 1 atomics 2 env PAWL_LOCK=native "$programs/access/operations"
+# A kernel that does not let processes copy each other's memory.
+refused()
+{
+	mpi_run 2 120 "$work/refused" env $layer PAWL_ATOMICS=1 TEST_STRICT=1 "$@" --limit 100
+}
+refused_says()
+{
+	lines 1 refused "$programs/access/operations" && grep -q "the kernel does not let" "$work/errors"
+}
+if said=$($CC -D_GNU_SOURCE -std=c11 "$sources/loading/refused.c" -o "$work/refused" 2>&1) &&
+	said=$("$work/refused" true 2>&1); then
+	check "atomics, a kernel that refuses copies: a line says why some are the MPI's" refused_says
+else
+	skip "atomics, a kernel that refuses copies" "$(printf '%s' "$said" | head -n 1)"
+fi
+tap_program "atomics, info keys about accumulates" atomics 3 "$programs/access/keys"
+[ -n "${TEST_SECOND-}" ] || check "atomics, info keys: updates that are lost are noticed" broken \
+	atomics 4 "$programs/access/keys"
 check "an unknown value of PAWL_ATOMICS" fails under default 2 60 env PAWL_ATOMICS=yes \
 	"$programs/locks/exclusive"
 

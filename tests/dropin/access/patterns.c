@@ -270,7 +270,8 @@ static void series_of(const struct transfer *t, float *mine)
 	over(MPI_Wtime() - spent, series * ROUNDS, t->name);
 }
 
-/* The target computes as long as puts take to it while it waits, and longer. */
+/* The target computes as long as puts take to it while it waits, and longer; the origin holds its
+ * lock meanwhile. */
 static void passive_put(float *mine)
 {
 	double begin, took = 0;
@@ -279,19 +280,21 @@ static void passive_put(float *mine)
 	from[0] = 17;
 	meet();
 	begin = MPI_Wtime();
+	if (rank == 0)
+		MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
 	for (int way = 0; way < 2; way++)
 		for (int i = 0; i < ROUNDS; i++) {
 			if (rank == 0) {
-				MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
 				MPI_Put(from, LONGEST, MPI_FLOAT, 1, 0, LONGEST, MPI_FLOAT, win);
 				MPI_Win_flush(1, win);
-				MPI_Win_unlock(1, win);
 			} else if (rank == 1 && way) {
 				area_compute(took);
 			}
 			meet();
 			took = (MPI_Wtime() - begin) / (i + 1);
 		}
+	if (rank == 0)
+		MPI_Win_unlock(1, win);
 	MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
 	expect(rank != 1 || mine[0] == 17, "put to a busy target: %g", mine[0]);
 	MPI_Win_unlock(rank, win);
@@ -319,15 +322,15 @@ static void all_transfers(void)
 enum { STEPS = 10 };
 
 /* B += transpose of A, columns distributed; then A += 1. Blocks are put and added by their owner,
- * between fences or in one epoch with flushes; or accumulated into B with a derived type, which the
- * target has as rows. */
-enum transpose { BY_FENCE, BY_FLUSH, BY_ACCUMULATE };
+ * between fences or in one epoch with flushes, of one target or after some of all; or accumulated
+ * into B with a derived type, which the target has as rows. */
+enum transpose { BY_FENCE, BY_FLUSH, BY_BUNDLE, BY_ACCUMULATE };
 
 static void transpose(enum transpose by)
 {
-	enum { BLOCK = 12 };
+	enum { BLOCK = 12, BUNDLE = 2 };
 	static const char *const name[] = {"transpose, fences", "transpose, flushes",
-					   "transpose, accumulates"};
+					   "transpose, bundles", "transpose, accumulates"};
 	const int order = BLOCK * size, first = BLOCK * rank;
 	const size_t elements = (size_t)order * BLOCK;
 	const MPI_Aint bytes = (MPI_Aint)(elements * sizeof(double));
@@ -362,7 +365,9 @@ static void transpose(enum transpose by)
 			else
 				MPI_Put(block, BLOCK * BLOCK, MPI_DOUBLE, t, first * BLOCK,
 					BLOCK * BLOCK, MPI_DOUBLE, win);
-			if (by != BY_FENCE)
+			if (by == BY_BUNDLE && phase % BUNDLE == 0)
+				MPI_Win_flush_local_all(win);
+			else if (by == BY_FLUSH || by == BY_ACCUMULATE)
 				MPI_Win_flush_local(t, win);
 		}
 		if (by == BY_FENCE) {
@@ -402,69 +407,112 @@ static void transpose(enum transpose by)
 	close_window(&win, in);
 }
 
-/* A star of radius 2 over strips of rows; halos come by puts between fences, in a window without
+/* Halos of one direction: a window of what goes up, comes from there, goes down, and comes from
+ * there, in this order. */
+enum { RADIUS = 2, SIDE = 8, HALO = RADIUS * SIDE, UP = 0, DOWN = 2 * HALO };
+struct halos {
+	MPI_Win win;
+	float *memory;
+	int down, up; /* neighbours, or -1 */
+};
+
+/* Cell i of the halo that begins at row `first`, of rows or columns. */
+static float *cell(float (*grid)[SIDE + 2 * RADIUS], bool columns, int first, int i)
+{
+	const int row = first + i / SIDE, at = RADIUS + i % SIDE;
+
+	return columns ? &grid[at][row] : &grid[row][at];
+}
+
+static void exchange(struct halos *h, float (*grid)[SIDE + 2 * RADIUS], bool columns)
+{
+	for (int i = 0; i < HALO; i++) {
+		h->memory[UP + i] = *cell(grid, columns, SIDE, i);
+		h->memory[DOWN + i] = *cell(grid, columns, RADIUS, i);
+	}
+	MPI_Win_fence(0, h->win);
+	if (h->up >= 0)
+		MPI_Put(h->memory + UP, HALO, MPI_FLOAT, h->up, DOWN + HALO, HALO, MPI_FLOAT,
+			h->win);
+	if (h->down >= 0)
+		MPI_Put(h->memory + DOWN, HALO, MPI_FLOAT, h->down, UP + HALO, HALO, MPI_FLOAT,
+			h->win);
+	MPI_Win_fence(0, h->win);
+	for (int i = 0; i < HALO; i++) {
+		*cell(grid, columns, RADIUS + SIDE, i) = h->memory[UP + HALO + i];
+		*cell(grid, columns, 0, i) = h->memory[DOWN + HALO + i];
+	}
+}
+
+/* A star over tiles; halos come by puts between fences, in a window for each direction, without
  * locks. Each step adds a constant to the grid, of which the star takes the slope. */
 static void stencil(void)
 {
-	enum { RADIUS = 2, WIDTH = 32, HEIGHT = 8 };
-	const int rows = HEIGHT * size, low = HEIGHT * rank;
-	const size_t halo = (size_t)RADIUS * WIDTH;
-	float grid[HEIGHT + 2 * RADIUS][WIDTH], out[HEIGHT][WIDTH] = {{0}}, *in;
+	float grid[SIDE + 2 * RADIUS][SIDE + 2 * RADIUS], out[SIDE][SIDE] = {{0}};
+	struct halos side[2]; /* of rows, of columns */
+	int wide = 1, x, y;
 	MPI_Info info;
 	double begin;
 
 	now_doing("%s: stencil", area_flavour_name[flavour]);
+	for (int i = 1; i * i <= size; i++)
+		wide = size % i ? wide : i;
+	x = rank % wide;
+	y = rank / wide;
+	side[0] = (struct halos){.down = y ? rank - wide : -1,
+				 .up = y + 1 < size / wide ? rank + wide : -1};
+	side[1] = (struct halos){.down = x ? rank - 1 : -1, .up = x + 1 < wide ? rank + 1 : -1};
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "no_locks", "true");
-	in = open_window((MPI_Aint)(2 * halo * sizeof *in), sizeof *in, info, &win);
+	for (int i = 0; i < 2; i++)
+		side[i].memory =
+		    open_window(4 * HALO * sizeof(float), sizeof(float), info, &side[i].win);
 	MPI_Info_free(&info);
-	for (int j = 0; j < HEIGHT + 2 * RADIUS; j++)
-		for (int i = 0; i < WIDTH; i++)
-			grid[j][i] = j < RADIUS || j >= HEIGHT + RADIUS
-					 ? -1000
-					 : (float)(low + j - RADIUS + i);
+	for (int j = 0; j < SIDE + 2 * RADIUS; j++)
+		for (int i = 0; i < SIDE + 2 * RADIUS; i++)
+			grid[j][i] =
+			    j < RADIUS || j >= SIDE + RADIUS || i < RADIUS || i >= SIDE + RADIUS
+				? -1000
+				: (float)(SIDE * (x + y) + i + j);
 	meet();
 	begin = MPI_Wtime();
 	for (int step = 0; step < STEPS; step++) {
-		MPI_Win_fence(0, win);
-		if (rank > 0)
-			MPI_Put(grid[RADIUS], (int)halo, MPI_FLOAT, rank - 1, (MPI_Aint)halo,
-				(int)halo, MPI_FLOAT, win);
-		if (rank < size - 1)
-			MPI_Put(grid[HEIGHT], (int)halo, MPI_FLOAT, rank + 1, 0, (int)halo,
-				MPI_FLOAT, win);
-		MPI_Win_fence(0, win);
-		memcpy(grid[0], in, halo * sizeof *in);
-		memcpy(grid[HEIGHT + RADIUS], in + halo, halo * sizeof *in);
-		for (int j = RADIUS; j < HEIGHT + RADIUS; j++)
-			for (int i = RADIUS; i < WIDTH - RADIUS; i++)
+		exchange(&side[0], grid, false);
+		exchange(&side[1], grid, true);
+		for (int j = 0; j < SIDE; j++)
+			for (int i = 0; i < SIDE; i++)
 				for (int k = 1; k <= RADIUS; k++)
-					out[j - RADIUS][i] += (grid[j + k][i] - grid[j - k][i] +
-							       grid[j][i + k] - grid[j][i - k]) /
-							      (float)(2 * k * RADIUS);
-		for (int j = RADIUS; j < HEIGHT + RADIUS; j++)
-			for (int i = 0; i < WIDTH; i++)
+					out[j][i] += (grid[j + RADIUS + k][i + RADIUS] -
+						      grid[j + RADIUS - k][i + RADIUS] +
+						      grid[j + RADIUS][i + RADIUS + k] -
+						      grid[j + RADIUS][i + RADIUS - k]) /
+						     (float)(2 * k * RADIUS);
+		for (int j = RADIUS; j < SIDE + RADIUS; j++)
+			for (int i = RADIUS; i < SIDE + RADIUS; i++)
 				grid[j][i] += 1;
 	}
-	for (int j = 0; j < HEIGHT; j++)
-		for (int i = RADIUS; i < WIDTH - RADIUS; i++)
-			if (low + j >= RADIUS && low + j < rows - RADIUS)
+	for (int j = 0; j < SIDE; j++)
+		for (int i = 0; i < SIDE; i++)
+			if ((side[0].down >= 0 || j >= RADIUS) &&
+			    (side[0].up >= 0 || j < SIDE - RADIUS) &&
+			    (side[1].down >= 0 || i >= RADIUS) &&
+			    (side[1].up >= 0 || i < SIDE - RADIUS))
 				expect(fabsf(out[j][i] - 2 * STEPS) < 1e-3f,
-				       "the slope at %d, %d is %g instead of %d", low + j, i,
-				       out[j][i], 2 * STEPS);
+				       "the slope at %d, %d is %g instead of %d", j, i, out[j][i],
+				       2 * STEPS);
 	over(begin, STEPS, "stencil");
-	close_window(&win, in);
+	for (int i = 0; i < 2; i++)
+		close_window(&side[i].win, side[i].memory);
 }
 
-/* Values to the right neighbour, one after the other, through two words of it: by an epoch of post
- * and wait, or by accumulates that both poll. Word 1 has the number of a value that is there, or
- * the negative number of the last one that has been taken. */
+/* Values to the right neighbour, one after the other: by an epoch of post and wait, into its grid;
+ * or through two words of it, by accumulates that both poll. Word 1 has the number of a value that
+ * is there, or the negative number of the last one that has been taken. */
 struct channel {
 	bool polls;
 	int left, right;
 	MPI_Group sources, targets;
 	int64_t sent, taken;
-	const double *in;
 };
 
 static int64_t fetch(int target, MPI_Aint word, MPI_Datatype type)
@@ -482,11 +530,12 @@ static void replace(int target, MPI_Aint word, const void *value, MPI_Datatype t
 	MPI_Win_flush(target, win);
 }
 
-static void send(struct channel *c, double value)
+/* word: of its grid. */
+static void send(struct channel *c, double value, MPI_Aint word)
 {
 	if (!c->polls) {
 		MPI_Win_start(c->targets, 0, win);
-		MPI_Put(&value, 1, MPI_DOUBLE, c->right, 0, 1, MPI_DOUBLE, win);
+		MPI_Put(&value, 1, MPI_DOUBLE, c->right, word, 1, MPI_DOUBLE, win);
 		MPI_Win_complete(win);
 		return;
 	}
@@ -497,24 +546,22 @@ static void send(struct channel *c, double value)
 	replace(c->right, 1, &c->sent, MPI_INT64_T);
 }
 
-static double take(struct channel *c)
+static void take(struct channel *c, double *value)
 {
 	int64_t bits, done;
-	double value;
 
 	if (!c->polls) {
 		MPI_Win_post(c->sources, MPI_MODE_NOSTORE, win);
 		MPI_Win_wait(win);
-		return *c->in;
+		return;
 	}
 	c->taken++;
 	while (fetch(rank, 1, MPI_INT64_T) != c->taken)
 		;
 	bits = fetch(rank, 0, MPI_DOUBLE);
-	memcpy(&value, &bits, sizeof value);
+	memcpy(value, &bits, sizeof *value);
 	done = -c->taken;
 	replace(rank, 1, &done, MPI_INT64_T);
-	return value;
 }
 
 /* A point needs those left of it and below; columns are distributed, so lines are a pipeline. The
@@ -525,8 +572,10 @@ static void pipeline(bool polls)
 	struct channel c = {
 	    .polls = polls, .left = (rank + size - 1) % size, .right = (rank + 1) % size};
 	const char *name = polls ? "pipeline, polls" : "pipeline, post and wait";
-	double grid[LINES][COLUMNS + 1] = {{0}}, *in, begin, wanted; /* column 0: the neighbour's */
-	const double *corner = &grid[LINES - 1][COLUMNS];
+	double own[LINES][COLUMNS + 1] = {{0}}, (*grid)[COLUMNS + 1] = own; /* column 0: the
+									       neighbour's */
+	double *in, begin, wanted;
+	const double *corner;
 	MPI_Group all;
 	MPI_Info info;
 
@@ -534,8 +583,10 @@ static void pipeline(bool polls)
 	MPI_Info_create(&info);
 	if (!polls)
 		MPI_Info_set(info, "no_locks", "true");
-	in = open_window(2 * sizeof *in, sizeof *in, info, &win);
-	c.in = in;
+	in = open_window(polls ? 2 * sizeof *in : sizeof own, sizeof *in, info, &win);
+	if (!polls)
+		grid = (double(*)[COLUMNS + 1])(void *)in;
+	corner = &grid[LINES - 1][COLUMNS];
 	MPI_Info_free(&info);
 	MPI_Comm_group(MPI_COMM_WORLD, &all);
 	MPI_Group_incl(all, 1, &c.left, &c.sources);
@@ -551,16 +602,16 @@ static void pipeline(bool polls)
 	for (int step = 0; step < STEPS; step++) {
 		for (int j = 1; j < LINES; j++) {
 			if (rank > 0)
-				grid[j][0] = take(&c);
+				take(&c, &grid[j][0]);
 			for (int i = rank == 0 ? 1 : 0; i < COLUMNS; i++)
 				grid[j][i + 1] = grid[j][i] + grid[j - 1][i + 1] - grid[j - 1][i];
 			if (rank < size - 1)
-				send(&c, grid[j][COLUMNS]);
+				send(&c, grid[j][COLUMNS], j * (COLUMNS + 1));
 		}
 		if (rank == size - 1)
-			send(&c, -*corner);
+			send(&c, -*corner, 1);
 		if (rank == 0)
-			grid[0][1] = take(&c);
+			take(&c, &grid[0][1]);
 	}
 	if (polls)
 		MPI_Win_unlock_all(win);
