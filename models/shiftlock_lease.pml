@@ -32,7 +32,7 @@
  * What it abstracts. Readers, turns and tries are left out, except that a row of writers has MOST + 1
  * at most: all but its last leave their count to the next one, by one put. REL never has an old value again;
  * instead there is, for each client, whether A (same), or REL (looked), has the value of its last
- * look. Numbers of queueings: a client that queues up once more makes everything old that is
+ * look, and whether it knows that REL has changed at most a lease ago (fresh). Numbers of queueings: a client that queues up once more makes everything old that is
  * written for its earlier queueings (in words, and in what others are about to write); words with a
  * wrong number are null to their readers. A spare is taken in one step with K2: spares that are
  * taken without need are left out. Patience may also run out with another link than the one that
@@ -42,15 +42,16 @@
  *
  * Rows of ./check, known-broken variants among them:
  *
- * | | safe long | pass | 3 writers, one of which stops or dies, and 3 blocks; others in at the living block only, and the release of a lost lock sees it | 4 190 800 |
- * | SLOW | safe long | pass | the others link themselves late, too; spares can run out | 7 587 047 |
- * | MOST=2 | safe long | pass | the same, with rows of three | 5 728 978 |
- * | LIVE=1 | live3 long | pass | 3 writers, one of which stops or dies, and 3 blocks | 6 813 190 |
+ * | | safe long | pass | 3 writers, one of which stops or dies, and 3 blocks; others in at the living block only, and the release of a lost lock sees it | 7 530 514 |
+ * | SLOW | safe long | pass | the others link themselves late, too; spares can run out | 12 999 651 |
+ * | MOST=2 | safe long | pass | the same, with rows of three | 9 259 939 |
+ * | LIVE=1 | live3 long | pass | 3 writers, one of which stops or dies, and 3 blocks | 12 444 174 |
  * | NB=2 | safe | assert | one spare block | a third block is needed |
  * | BREAK_ERA | bfs | assert | K1 resets the words instead of leaving them | two holders: one was given up |
  * | BREAK_LOOK | bfs | assert | K1 is a put, not a compare-and-swap | a dead block dies again |
  * | BREAK_REPLACE | bfs | assert | K2 is a put | two holders, at two replacements |
  * | BREAK_CONFIRM | bfs | assert | a grant is taken without a confirmation, though REL has not changed since the last look | in at a dead block |
+ * | BREAK_FRESH | bfs | assert | what is known of REL does not get old | in at a dead block |
  * | BREAK_LATE | bfs | assert | the same, though the last look was too long ago | in at a dead block |
  * | BREAK_RETURN | bfs | assert | an acquire that met no other client, or has confirmed, returns without a look at the clock | in at a dead block |
  * | BREAK_TAG | bfs | assert | links and grants carry no number | two holders: a grant from a dead block |
@@ -87,6 +88,7 @@ byte blk[NP];            /* their block */
 byte pred[NP], succ[NP]; /* in the queue, about to be written to */
 byte owed[NP];           /* writers of the row that A still counts */
 bit looked[NP];          /* REL has the value of their last look */
+bit fresh[NP];           /* they know that REL has changed at most a lease ago */
 bit same[NP];            /* A has the value of the look before K1 */
 
 /* ghosts: whose turn it is */
@@ -149,19 +151,26 @@ ltl live { [] (want -> <> in) }
 	looked[2] = (looked[2] && (blk[2] != b || DEAD[b]))
 
 /* REL has not changed for three leases: a client that is counted, and has not looked since, is
- * late. For the client itself that makes no difference. */
+ * late. For the client itself that makes no difference. What clients know of a change is old. */
+#ifdef BREAK_FRESH
+#define GETS_OLD(q, b) skip
+#else
+#define GETS_OLD(q, b) fresh[q] = (fresh[q] && blk[q] != b)
+#endif
 #define HAS_LOOKED(q, b) \
+	GETS_OLD(q, b); \
 	looked[q] = (looked[q] || (blk[q] == b && (role[q] == LINKS || role[q] == WAITS)))
 #define NOT_LATE(p) late = (late && p != 0)
 
+#define UNMOVED(p) (looked[p] && !fresh[p])
 #ifdef BREAK_CONFIRM
 #define CONFIRMS(p) (p == 0 && late)
 #elif defined(BREAK_ROW)
-#define CONFIRMS(p) ((looked[p] && owed[p] == 0) || (p == 0 && late))
+#define CONFIRMS(p) ((UNMOVED(p) && owed[p] == 0) || (p == 0 && late))
 #elif defined(BREAK_LATE)
-#define CONFIRMS(p) looked[p]
+#define CONFIRMS(p) UNMOVED(p)
 #else
-#define CONFIRMS(p) (looked[p] || (p == 0 && late))
+#define CONFIRMS(p) (UNMOVED(p) || (p == 0 && late))
 #endif
 #ifdef BREAK_RETURN
 #define RETURNS_LATE(p) false
@@ -429,7 +438,7 @@ active [NP] proctype P()
 			STATUS[_pid] = 0;
 			if
 			:: CONFIRMS(_pid) -> pc = CONFIRM
-			:: else -> go_in(_pid)
+			:: else -> fresh[_pid] = (fresh[_pid] || !looked[_pid]); go_in(_pid)
 			fi }
 	:: /* a look: nothing, */
 		d_step { AT(W6) && !DEAD[blk[_pid]] && (!looked[_pid] || (_pid == 0 && late)) ->
@@ -455,7 +464,7 @@ active [NP] proctype P()
 			NOT_LATE(_pid);
 			if
 			:: DEAD[blk[_pid]] -> LEAVE_QUEUE(_pid); pc = NEXT_BLOCK
-			:: else -> pc = W2
+			:: else -> fresh[_pid] = 1; pc = W2
 			fi }
 	:: /* R1: succ = peek NEXT, if in the queue */
 		d_step { AT(R1) ->
@@ -519,6 +528,7 @@ active [NP] proctype P()
 			REPLACEMENT[0] = (blk[_pid] > 0 -> replacement : REPLACEMENT[0]);
 			assert(replacement > blk[_pid] && DEAD[blk[_pid]]);
 			blk[_pid] = replacement;
+			fresh[_pid] = 0;
 			replacement = 0;
 			pc = W1 }
 	od

@@ -124,6 +124,8 @@ extern enum limits fault_limits;
 	X(shiftlock_late, "shiftlock", "accepts a grant or a turn, however late it sees it") \
 	X(shiftlock_unmoved, "shiftlock", \
 	  "accepts a grant though it has not seen REL change since it queued up") \
+	X(shiftlock_moved, "shiftlock", \
+	  "accepts a grant because of a change of REL, however long ago it was") \
 	X(shiftlock_rel, "shiftlock", \
 	  "a grant within a row has REL as it was before the releaser changed it") \
 	X(shiftlock_blind, "shiftlock", \

@@ -16,8 +16,8 @@
  * trip each, for readers and writers alike. Contended: a writer 2 atomics and a put to queue up, a
  * put to hand over within a row, 1 atomic and a put at its end (1 more atomic at either end of the
  * queue); a reader 2 atomics, and gets while it is blocked. With a lease a hand-over within a row
- * also has a get, beside the put, and a writer that queued up since REL changed last 1 more atomic,
- * about once in as many hand-overs as writers wait. At a deadline: 1 atomic to leave, and 2 puts
+ * also has a get, beside the put, and a writer that knows of no change of REL within a lease 1 more
+ * atomic, about once in a lease. At a deadline: 1 atomic to leave, and 2 puts
  * for a writer that waits for readers; a releaser takes 5 more operations for each place that was
  * left.
  *
@@ -53,7 +53,7 @@
  *     head has to be found (HEAD).
  *   - Algorithm 3 changes the entry at each release (line 20). Here, as in the paper's program, a
  *     hand-over within a row is one put, and the last writer of the row subtracts all. With a lease
- *     a writer that has not seen REL change since it queued up changes REL itself, (J).
+ *     a writer that knows of no change of REL within a lease changes REL itself, (J).
  *   - A releaser that knows no successor changes EPOCH, even if it turns out that there is one:
  *     readers then get an early turn.
  *   - Notifications are puts into the other client's queue node, not messages. They carry the
@@ -176,6 +176,8 @@ static int confirm(const struct lock_setup *s, struct lock_slot *slot)
 		if (old & A_DEAD)
 			return SHIFTLOCK_DEAD;
 	} while (!is_prompt(s, slot, before));
+	if (lease_ns(s))
+		lease_note_moved(slot, before);
 	if (!FAULT(shiftlock_rel))
 		own_of(slot)->rel = a_rel_low(a_rel_after(old, 1));
 	return PAWL_SUCCESS;
@@ -347,6 +349,20 @@ static int await_grant(const struct lock_setup *s, struct lock_slot *slot, struc
 	return PAWL_SUCCESS;
 }
 
+/* A writer has a grant within a row, or without readers: unless REL has changed at most a lease
+ * ago, change it; (J). */
+static int show_alive(const struct lock_setup *s, struct lock_slot *slot,
+		      const struct lease_watch *w)
+{
+	if (is_late(s, slot, w))
+		return confirm(s, slot);
+	if (own_of(slot)->rel != a_rel_low(w->seen))
+		lease_note_moved(slot, w->looked);
+	else if (!FAULT(shiftlock_unmoved) && !lease_has_moved(s, slot))
+		return confirm(s, slot);
+	return PAWL_SUCCESS;
+}
+
 /* W6, W7: wait in the queue. */
 static RMA_SLOW_PATH int await_lock(const struct lock_setup *s, struct lock_slot *slot,
 				    struct lease_watch *w)
@@ -368,11 +384,7 @@ static RMA_SLOW_PATH int await_lock(const struct lock_setup *s, struct lock_slot
 	if (grant & GRANT_DRAIN)
 		return drain(s, slot, w, (int64_t)((uint64_t)rel << A_REL_BIT)); /* W7 */
 	own_of(slot)->rel = rel & GRANT_REL_LOW;
-	/* (J) */
-	if (lease_ns(s) && (is_late(s, slot, w) ||
-			    (own_of(slot)->rel == a_rel_low(w->seen) && !FAULT(shiftlock_unmoved))))
-		return confirm(s, slot);
-	return PAWL_SUCCESS;
+	return lease_ns(s) ? show_alive(s, slot, w) : PAWL_SUCCESS;
 }
 
 /* There is a writer: queue up. */

@@ -217,12 +217,18 @@ struct lease_watch {
 /* The slot's block is dead, so continue at another one. Internal, never returned to callers. */
 enum { SHIFTLOCK_DEAD = -1 };
 
-/* Blocks that replaced others, for a few locks: lock + 1 and offset. */
+/* What a slot knows of a few locks: lock + 1 and the offset of a block that replaced another; */
 enum { SHIFTLOCK_KNOWN = 8 };
 
 RMA_INLINE int64_t *shiftlock_known(struct lock_slot *slot)
 {
 	return (int64_t *)lock_scratch(slot) + 2 * (slot->lock % SHIFTLOCK_KNOWN);
+}
+
+/* lock + 1 and a time after which REL of its living block has changed, (J). */
+RMA_INLINE int64_t *shiftlock_moved(struct lock_slot *slot)
+{
+	return shiftlock_known(slot) + 2 * SHIFTLOCK_KNOWN;
 }
 
 /* The word at this offset of the lock's home. */
@@ -270,6 +276,10 @@ int lease_check(const struct lock_setup *s, struct lock_slot *slot, struct lease
 		uint64_t before, int64_t a);
 /* Look at A, and check. */
 int lease_look(const struct lock_setup *s, struct lock_slot *slot, struct lease_watch *w);
+/* REL of the block has changed since this time. */
+void lease_note_moved(struct lock_slot *slot, uint64_t since);
+/* Whether the client knows that REL has changed at most a lease ago; (J). */
+bool lease_has_moved(const struct lock_setup *s, struct lock_slot *slot);
 /* When to look again; 0: never. */
 uint64_t lease_next_look(const struct lock_setup *s, struct lock_slot *slot);
 

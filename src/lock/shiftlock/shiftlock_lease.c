@@ -60,11 +60,13 @@
  *     changed for three leases, whoever held the lock meanwhile.
  *   - The receiver compares the bits with the REL of its last look. If they differ, REL has changed
  *     since, at most a lease ago if the look is no older, and (J) has its two leases. If they are
- *     the same, or the look is older, it counts a release of its own before it returns: REL then
+ *     the same, but at most a lease ago the client changed REL of this block itself, or began the
+ *     look after which it found that REL had changed, (J) has them as well: no client gives the
+ *     block up within three leases from then on, whether REL has changed again or not. Otherwise,
+ *     or if the last look is older, it counts a release of its own before it returns: REL then
  *     changes, or the block is dead. (Bits that are the same by chance cost that atomic, too.) So
- *     REL changes at least once in two leases while holders keep to theirs. The writers that wait
- *     at such a change need none of their own, so about one hand-over in as many as writers wait
- *     has this atomic.
+ *     REL changes at least once in two leases while holders keep to theirs, and a client that
+ *     returns to the same lock has this atomic about once in a lease.
  *   - No clock of the releaser is used, which may have stood still.
  *   - A waiter whose block was given up finds A dead by its look, twice a lease. A grant that comes
  *     late, when it has left, has another number of queueing; if it has not looked yet, its look is
@@ -90,7 +92,7 @@ enum { LEASES_TO_DEATH = 3, LOOKS_PER_LEASE = 2 };
 uint64_t shiftlock_scratch_words(const struct lock_setup *s)
 {
 	(void)s;
-	return 2 * SHIFTLOCK_KNOWN;
+	return 4 * SHIFTLOCK_KNOWN;
 }
 
 struct rma_word shiftlock_at_home(const struct lock_setup *s, struct lock_slot *slot,
@@ -158,6 +160,7 @@ int shiftlock_next_block(const struct lock_setup *s, struct lock_slot *slot)
 		rma_put(c, short_cut, replacement);
 		rma_flush(c, short_cut); /* completes the put; any block of the chain will do */
 	}
+	shiftlock_moved(slot)[0] = 0;
 	hint[0] = (int64_t)slot->lock + 1;
 	hint[1] = (int64_t)(k->spares + (uint64_t)(replacement - 1) * BLOCK_BYTES);
 	own_of(slot)->a = shiftlock_at_home(s, slot, (uint64_t)hint[1]);
@@ -240,6 +243,23 @@ int lease_look(const struct lock_setup *s, struct lock_slot *slot, struct lease_
 	rma_get(&slot->client, a_word(slot), &a);
 	rma_flush(&slot->client, a_word(slot)); /* orders the get before the look at a */
 	return lease_check(s, slot, w, before, a);
+}
+
+void lease_note_moved(struct lock_slot *slot, uint64_t since)
+{
+	int64_t *moved = shiftlock_moved(slot);
+
+	moved[0] = (int64_t)slot->lock + 1;
+	moved[1] = (int64_t)since;
+}
+
+bool lease_has_moved(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const int64_t *moved = shiftlock_moved(slot);
+
+	if (moved[0] != (int64_t)slot->lock + 1)
+		return false;
+	return lease_now(s, slot) - (uint64_t)moved[1] <= lease_ns(s) || FAULT(shiftlock_moved);
 }
 
 uint64_t lease_next_look(const struct lock_setup *s, struct lock_slot *slot)
