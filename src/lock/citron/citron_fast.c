@@ -11,7 +11,7 @@
 
 enum {
 	FEW_LEAVES = 8, /* if k is 0 */
-	MOST_MISSED = 2,
+	MOST_MISSED = 3,
 	POLLS = 16,      /* of F4, in a turn at a queue */
 	MISSED_POLLS = 1 /* after the end of the turn */
 };
