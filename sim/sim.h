@@ -105,6 +105,16 @@ struct sim_hold {
 /* What a rank flushes, if not one rank. */
 enum { SIM_NO_TARGET = -1, SIM_ALL_TARGETS = -2 };
 
+/* What a rank spends its time on: operations, by the dearest one that it waits for, with the pauses
+ * between looks at words of others; and waiting for its own words. */
+enum sim_kind_of_time {
+	SIM_ON_LOOKS,
+	SIM_ON_PUTS,
+	SIM_ON_ATOMICS,
+	SIM_ON_WAITS,
+	SIM_KINDS_OF_TIME
+};
+
 struct sim_rank {
 	struct sim_world *world;
 	int id;
@@ -140,6 +150,7 @@ struct sim_rank {
 	/* ... or for operations to become known. */
 	int unfinished, flushing;
 	const struct rma_client *flusher;
+	sim_time spent[SIM_KINDS_OF_TIME];
 	/* The acquire that is under way. */
 	uint64_t lock;
 	int mode; /* 0: none */

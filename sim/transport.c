@@ -248,6 +248,13 @@ static struct sim_op *new_op(struct sim_rank *r)
 	return op;
 }
 
+static enum sim_kind_of_time kind_of(const struct sim_op *op)
+{
+	return op->call == SIM_GET   ? SIM_ON_LOOKS
+	       : op->call == SIM_PUT ? SIM_ON_PUTS
+				     : SIM_ON_ATOMICS;
+}
+
 static void issue(struct rma_client *c, struct rma_word w, enum sim_call call, enum rma_op what,
 		  int64_t operand, int64_t expected, int64_t *result)
 {
@@ -287,8 +294,12 @@ static void issue(struct rma_client *c, struct rma_word w, enum sim_call call, e
 	r->process->ops = op;
 	if (result)
 		*result = r->world->request.seed % 2 ? POISON : 0;
-	if (!op->held)
-		sim_sleep(r, timing_of(r)->send(op));
+	if (!op->held) {
+		sim_time send = timing_of(r)->send(op);
+
+		sim_sleep(r, send);
+		r->spent[kind_of(op)] += send;
+	}
 	if (error)
 		fail_call(c);
 }
@@ -372,7 +383,8 @@ static void flush(struct rma_client *c, int target)
 {
 	struct sim_rank *r = rank_of(c);
 	const char *what = r->what;
-	sim_time last;
+	sim_time last, began = engine_now();
+	enum sim_kind_of_time kind = SIM_ON_LOOKS;
 	bool error;
 
 	sim_step(r);
@@ -384,6 +396,8 @@ static void flush(struct rma_client *c, int target)
 		target = SIM_ALL_TARGETS; /* the slot is used again */
 	r->unfinished = 0;
 	for (struct sim_op *op = r->process->ops; op; op = op->next) {
+		if (covers(c, target, op) && kind_of(op) > kind)
+			kind = kind_of(op);
 		if (!covers(c, target, op) || op->effective)
 			continue;
 		r->unfinished++;
@@ -403,6 +417,7 @@ static void flush(struct rma_client *c, int target)
 	if (last > engine_now())
 		sim_sleep(r, last - engine_now());
 	collect(r, c, target);
+	r->spent[kind] += engine_now() - began;
 	if (error)
 		fail_call(c);
 	if (c->failed)
@@ -482,6 +497,7 @@ static bool sim_await(struct rma_client *c, struct rma_word w, int64_t mask, enu
 		      int64_t ref, uint64_t deadline_ns, const char *what, int64_t *value)
 {
 	struct sim_rank *r = rank_of(c);
+	sim_time began = engine_now();
 	bool in_time = true;
 
 	*value = sim_peek(c, w);
@@ -507,6 +523,7 @@ static bool sim_await(struct rma_client *c, struct rma_word w, int64_t mask, enu
 		r->alarm = 0;
 		sim_step(r);
 	}
+	r->spent[SIM_ON_WAITS] += engine_now() - began;
 	r->what = NULL;
 	r->has_word = false;
 	*value = sim_perform(r, w, SIM_PEEK, RMA_SUM, 0, 0);
@@ -517,6 +534,7 @@ static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, c
 {
 	struct sim_rank *r = rank_of(c);
 	const char *before = r->what;
+	sim_time began;
 
 	if (deadline_ns && sim_now_ns(r) >= deadline_ns)
 		return false;
@@ -524,7 +542,9 @@ static bool sim_pause(struct rma_client *c, uint64_t ns, uint64_t deadline_ns, c
 	sim_begin_wait(r);
 	r->what = what;
 	sim_step(r);
+	began = engine_now();
 	sim_sleep(r, timing_of(r)->pause(r, ns));
+	r->spent[SIM_ON_LOOKS] += engine_now() - began;
 	r->what = before;
 	return true;
 }

@@ -34,6 +34,14 @@ const char *const micro_series[] = {
     [MICRO_READER] = "acquire-reader",
     [MICRO_RELEASE] = "release",
     [MICRO_WAITED] = "acquire-waited",
+    [MICRO_WRITER_ATOMICS] = "writer-atomics",
+    [MICRO_WRITER_PUTS] = "writer-puts",
+    [MICRO_WRITER_WAITS] = "writer-waits",
+    [MICRO_WRITER_LOOKS] = "writer-looks",
+    [MICRO_READER_ATOMICS] = "reader-atomics",
+    [MICRO_READER_LOOKS] = "reader-looks",
+    [MICRO_RELEASE_ATOMICS] = "release-atomics",
+    [MICRO_RELEASE_OTHERS] = "release-others",
     NULL,
 };
 

@@ -9,7 +9,7 @@
 
 /* The most series of times of a workload, and the parts of the time in which acquires are counted.
  */
-enum { MAX_SERIES = 8, TIMELINE = 50, MAX_ROWS = 24, MAX_COLUMNS = 8 };
+enum { MAX_SERIES = 12, TIMELINE = 50, MAX_ROWS = 24, MAX_COLUMNS = 8 };
 
 /* The results of one repetition, the same on all ranks. */
 struct outcome {

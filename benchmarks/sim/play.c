@@ -244,6 +244,32 @@ static void note_parts(struct sim_run *run, sim_time acquire, sim_time release, 
 		sim_note_part(run, MICRO_WAITED, acquire);
 }
 
+/* What the acquire and the release of a turn of micro spent their time on: the rank's times before
+ * it, between the two and now. */
+static void note_times(struct sim_rank *r, const sim_time *before, const sim_time *in,
+		       bool exclusive)
+{
+	struct sim_run *run = sim_run_of(r);
+	sim_time of[2][SIM_KINDS_OF_TIME];
+
+	for (int i = 0; i < SIM_KINDS_OF_TIME; i++) {
+		of[0][i] = in[i] - before[i];
+		of[1][i] = r->spent[i] - in[i];
+	}
+	if (exclusive) {
+		sim_note_part(run, MICRO_WRITER_ATOMICS, of[0][SIM_ON_ATOMICS]);
+		sim_note_part(run, MICRO_WRITER_PUTS, of[0][SIM_ON_PUTS]);
+		sim_note_part(run, MICRO_WRITER_WAITS, of[0][SIM_ON_WAITS]);
+		sim_note_part(run, MICRO_WRITER_LOOKS, of[0][SIM_ON_LOOKS]);
+	} else {
+		sim_note_part(run, MICRO_READER_ATOMICS, of[0][SIM_ON_ATOMICS]);
+		sim_note_part(run, MICRO_READER_LOOKS, of[0][SIM_ON_LOOKS]);
+	}
+	sim_note_part(run, MICRO_RELEASE_ATOMICS, of[1][SIM_ON_ATOMICS]);
+	sim_note_part(run, MICRO_RELEASE_OTHERS,
+		      of[1][SIM_ON_PUTS] + of[1][SIM_ON_WAITS] + of[1][SIM_ON_LOOKS]);
+}
+
 /* ------------------------------------------------------------------------ turns */
 
 /* A rank whose slots all have forgotten locks waits for others to recover one. */
@@ -321,20 +347,24 @@ static void turn(struct sim_rank *r)
 	struct sim_run *run = sim_run_of(r);
 	bool exclusive = is_exclusive(r);
 	uint64_t lock = sim_pick(r), waits = sim_waits(r);
-	sim_time start = engine_now(), in, out;
+	sim_time start = engine_now(), in, out, spent[2][SIM_KINDS_OF_TIME];
 
 	if (sim_workload_of(run) == PLAY_OSOB && !exclusive) {
 		read_turn(r, lock);
 		sim_note_turn(r, engine_now() - start, false);
 		return;
 	}
+	memcpy(spent[0], r->spent, sizeof spent[0]);
 	sim_enter(r, lock, exclusive ? PAWL_EXCLUSIVE : PAWL_SHARED);
 	in = engine_now();
 	inside(r, lock, exclusive);
+	memcpy(spent[1], r->spent, sizeof spent[1]);
 	out = engine_now();
 	waits = sim_waits(r) - waits;
 	leave_or_forget(r);
 	note_parts(run, in - start, engine_now() - out, exclusive, waits > 0);
+	if (sim_workload_of(run) == PLAY_MICRO)
+		note_times(r, spent[0], spent[1], exclusive);
 	sim_note_turn(r, in - start + engine_now() - out, exclusive);
 	if (sim_workload_of(run) == PLAY_WARB)
 		work_a_while(r);

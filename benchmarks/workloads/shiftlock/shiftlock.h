@@ -5,7 +5,21 @@
 
 #include "benchmarks/harness/trial.h"
 
-enum { MICRO_WRITER, MICRO_READER, MICRO_RELEASE, MICRO_WAITED };
+enum {
+	MICRO_WRITER,
+	MICRO_READER,
+	MICRO_RELEASE,
+	MICRO_WAITED,
+	/* in simulation, of each acquire or release: what it spends its time on */
+	MICRO_WRITER_ATOMICS,
+	MICRO_WRITER_PUTS,
+	MICRO_WRITER_WAITS,
+	MICRO_WRITER_LOOKS,
+	MICRO_READER_ATOMICS,
+	MICRO_READER_LOOKS,
+	MICRO_RELEASE_ATOMICS,
+	MICRO_RELEASE_OTHERS
+};
 extern const char *const micro_series[];
 void micro_run(struct trial *t);
 
