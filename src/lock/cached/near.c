@@ -82,15 +82,15 @@ static int64_t add_as_head(struct lock_slot *slot)
 	return w;
 }
 
-/* W gets the round of this MODE. */
+/* W gets the round of this MODE. Not by a swap, which would fail again and again while others come
+ * and go. Nobody waits for ROUND. */
 static void note_round(struct lock_slot *slot, int64_t mode)
 {
-	const int64_t round = (mode >> ROUND_SHIFT) & 1 ? ROUND : 0;
+	const bool is_set = (mode >> ROUND_SHIFT) & 1;
 	int64_t w;
 
-	do
-		w = near_get(slot);
-	while ((w & ROUND) != round && !near_swap(slot, w, (w & ~ROUND) | round));
+	rma_fao(&slot->client, cached_word(slot, LINE_W), is_set ? RMA_OR : RMA_AND,
+		is_set ? ROUND : ~ROUND, &w);
 }
 
 /* The client is in by a hit: ROUND of W is to be that of MODE, which the first hit in a round sees
