@@ -330,7 +330,10 @@ refused_says()
 {
 	lines 1 refused "$programs/access/operations" && grep -q "the kernel does not let" "$work/errors"
 }
-if said=$($CC -D_GNU_SOURCE -std=c11 "$sources/loading/refused.c" -o "$work/refused" 2>&1) &&
+# MPICH 4.0 hangs in MPI_Finalize on such a kernel now and then, also without the layer.
+if [ "$TEST_MPI" = mpich ]; then
+	:
+elif said=$($CC -D_GNU_SOURCE -std=c11 "$sources/loading/refused.c" -o "$work/refused" 2>&1) &&
 	said=$("$work/refused" true 2>&1); then
 	check "atomics, a kernel that refuses copies: a line says why some are the MPI's" refused_says
 else
