@@ -62,12 +62,21 @@ static bool take_failure(struct rma_client *c)
 	return c->failed && atomic_exchange(&c->failed, false);
 }
 
+/* How the operation lost its connection; NULL: it has not, or a process has died. Forgets it. */
+static const char *take_loss(struct rma_client *c)
+{
+	const char *loss = c->loss;
+
+	c->loss = NULL;
+	return loss && loss[0] ? loss : NULL;
+}
+
 /* Of the thread. */
 static _Thread_local const char *last_loss;
 
 const char *guard_loss(void)
 {
-	return last_loss && last_loss[0] ? last_loss : NULL;
+	return last_loss;
 }
 
 /* How a call ends whose operation has failed: PAWL_ERR_MPI; PAWL_ERR_PEER or, if the call has not
@@ -77,8 +86,6 @@ static int lost(struct rma_client *c)
 	bool unreached = c->unreached;
 
 	c->unreached = false;
-	last_loss = c->loss;
-	c->loss = NULL;
 	if (c->rma->transport->can.by_mpi)
 		return FAULT(client_mpi) ? PAWL_SUCCESS : PAWL_ERR_MPI;
 	if (FAULT(client_unreached))
@@ -101,6 +108,7 @@ static bool is_inside(const struct lock_setup *s, const struct action *a)
 static int run(const struct lock_setup *s, const struct action *a)
 {
 	struct rma_client *c = &a->slot->client, *other = a->part ? &a->part->client : c;
+	const char *others;
 	jmp_buf on_loss;
 	bool failed;
 	int rc;
@@ -111,7 +119,13 @@ static int run(const struct lock_setup *s, const struct action *a)
 	c->on_loss = other->on_loss = NULL;
 	failed = take_failure(c);
 	failed = take_failure(other) || failed;
-	return failed || rc == PAWL_ERR_PEER ? lost(c->loss ? c : other) : rc;
+	if (!failed && rc != PAWL_ERR_PEER)
+		return rc;
+	others = take_loss(other);
+	last_loss = take_loss(c);
+	if (!last_loss)
+		last_loss = others;
+	return lost(c);
 }
 
 int guard_run(const struct lock_setup *s, struct lock_slot *slot,
