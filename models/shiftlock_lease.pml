@@ -32,7 +32,8 @@
  * What it abstracts. Readers, turns and tries are left out, except that a row of writers has MOST + 1
  * at most: all but its last leave their count to the next one, by one put. REL never has an old value again;
  * instead there is, for each client, whether A (same), or REL (looked), has the value of its last
- * look, and whether it knows that REL has changed at most a lease ago (fresh). Numbers of queueings: a client that queues up once more makes everything old that is
+ * look, and whether it knows that REL has changed at most a lease ago (fresh). Numbers of
+ * queueings: a client that queues up once more makes everything old that is
  * written for its earlier queueings (in words, and in what others are about to write); words with a
  * wrong number are null to their readers. A spare is taken in one step with K2: spares that are
  * taken without need are left out. Patience may also run out with another link than the one that

@@ -322,13 +322,13 @@ check "atomics, operations: all windows have them" lines 0 atomics 2 "$programs/
 check "atomics, operations: a line says which windows keep the MPI's" \
 	lines 1 atomics 2 env PAWL_LOCK=native "$programs/access/operations"
 # A kernel that does not let processes copy each other's memory.
-refused()
+without_copies()
 {
 	mpi_run 2 120 "$work/refused" env $layer PAWL_ATOMICS=1 TEST_STRICT=1 "$@" --limit 100
 }
 refused_says()
 {
-	lines 1 refused "$programs/access/operations" && grep -q "the kernel does not let" "$work/errors"
+	lines 1 without_copies "$programs/access/operations" && grep -q "the kernel does not let" "$work/errors"
 }
 # MPICH 4.0 hangs in MPI_Finalize on such a kernel now and then, also without the layer.
 if [ "$TEST_MPI" = mpich ]; then

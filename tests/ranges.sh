@@ -14,9 +14,10 @@ long=${TEST_LONG-}
 tap_program "4 ranks, with threads" mpi_run 4 300 "$lock/holders/ranges" --threads 1
 tap_program "4 ranks, node:2 core:2, with threads" mpi_run 4 300 "$lock/holders/ranges" --threads 1 \
 	--set "topology=node:2 core:2"
+only=
 [ -n "$long" ] || only="--only citron"
 for ranks in ${long:+1 2} 4; do
-	tap_program "$ranks ranks" mpi_run $ranks 300 "$lock/holders/ranges" ${only-}
+	tap_program "$ranks ranks" mpi_run $ranks 300 "$lock/holders/ranges" $only
 done
 [ -z "$long" ] || tap_program "node:2 core:1" mpi_run 2 300 "$lock/holders/ranges" --set "topology=node:2 core:1"
 tap_program "node:2 core:2" mpi_run 4 300 "$lock/holders/ranges" --set "topology=node:2 core:2"

@@ -99,9 +99,9 @@ done
 made=$builddir/sanitize/thread
 # ThreadSanitizer does not see synchronisation through another process, or through the
 # MPI, which is not built with it; so there is one rank, no rdma-mcs and mcs-printed, whose words
-# the MPI changes, and no rpc, whose clients and server exchange messages. A reader of drtm may read after its lease.
-# The hooks of madvise() of UCX and Open MPI take a lock in threads that ThreadSanitizer has already
-# ended.
+# the MPI changes, and no rpc, whose clients and server exchange messages. A reader of drtm may read
+# after its lease. The hooks of madvise() of UCX and Open MPI take a lock in threads that
+# ThreadSanitizer has already ended.
 export UCX_MEM_MMAP_HOOK_MODE=none UCX_MEM_EVENTS=n OMPI_MCA_opal_common_ucx_opal_mem_hooks=0
 check "builds with thread" build thread tests/lock/holders/threads tests/unit/slots
 check "thread: unit/slots" clean "$made/tests/unit/slots"

@@ -202,8 +202,7 @@ static inline bool policy_goes_home(int64_t d, int hits, bool ordered)
  * few have used their shares, a writer of the home's node promises none: to take back what was
  * promised is a round trip (L4), and that node is the next to use the lock. (41 M acquires a
  * second, 31 M without: --machine=cloudlab-cx3-20nodes --option=topology="node:24 core:2"
- * --ranks=48
- * --bench=locktable --fw=20 --locks=100 --section=50 --iterations=500.) */
+ * --ranks=48 --bench=locktable --fw=20 --locks=100 --section=50 --iterations=500.) */
 static inline bool policy_lends(const struct cached_slot *own, int64_t d)
 {
 	if (dir_mode(d) == MODE_X)

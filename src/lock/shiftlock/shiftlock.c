@@ -17,9 +17,8 @@
  * put to hand over within a row, 1 atomic and a put at its end (1 more atomic at either end of the
  * queue); a reader 2 atomics, and gets while it is blocked. With a lease a hand-over within a row
  * also has a get, beside the put, and a writer that knows of no change of REL within a lease 1 more
- * atomic, about once in a lease. At a deadline: 1 atomic to leave, and 2 puts
- * for a writer that waits for readers; a releaser takes 5 more operations for each place that was
- * left.
+ * atomic, about once in a lease. At a deadline: 1 atomic to leave, and 2 puts for a writer that
+ * waits for readers; a releaser takes 5 more operations for each place that was left.
  *
  * Ordering guarantees
  *   (A) The order of sums on A decides which clients may be in. A writer that finds WP 0 is the

@@ -217,7 +217,7 @@ struct lease_watch {
 /* The slot's block is dead, so continue at another one. Internal, never returned to callers. */
 enum { SHIFTLOCK_DEAD = -1 };
 
-/* What a slot knows of a few locks: lock + 1 and the offset of a block that replaced another; */
+/* What a slot knows of a few locks: lock + 1 and the offset of a block that replaced another. */
 enum { SHIFTLOCK_KNOWN = 8 };
 
 RMA_INLINE int64_t *shiftlock_known(struct lock_slot *slot)

@@ -8,8 +8,9 @@
  * A process has died for certain if the kernel says so (ucx/watch.c). A connection that ends may
  * have another cause: a link that is down, or an error of a device (UCX 1.13 says "Endpoint
  * timeout" also if the other process was killed). Waits may be hopeless then, too, and errors say
- * what has ended instead. So the flag counts both apart. Who has told of a lost connection tells of
- * no death later: it would change nothing but the words of errors elsewhere, which stay true.
+ * what has ended instead. So the flag counts both apart. A node that has told of a lost connection
+ * tells of no death later: it would change nothing but the words of errors elsewhere, which stay
+ * true.
  *
  * A node that has learned of the death tells three others, and is told by three: node i the nodes
  * i - 1, 2i and 2i + 1, modulo the number of nodes. So there are 3 messages for each node.

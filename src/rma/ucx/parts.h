@@ -36,7 +36,7 @@ enum { UCX_TABLES = 65536 };
  * the host of each node, and the integers of ucx/route.c. Behind the address of a contact, at a
  * multiple of 8 bytes, is what ucx/device.c adds. */
 struct ucx_shared {
-	_Atomic(int64_t) deaths; /* of ranks of the communicator, and lost connections: deaths.h */
+	_Atomic(int64_t) deaths; /* of ranks of the communicator, and lost connections: deaths.c */
 	_Atomic(int) is_filled;
 	int width, nodes; /* see ucx_route() */
 	uint64_t contact_bytes;
