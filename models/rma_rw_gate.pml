@@ -48,12 +48,17 @@
  * | NR=1 ATTEMPTS=2 | safe 5M long | pass | 2 writers, 1 reader that queues after 2 attempts | 9 151 570 |
  * | NW=1 K=2 | safe 20M long | pass | 1 writer, 2 readers that queue after 1 attempt, two counters | 39 952 677 |
  * | NW=1 TRY | safe 20M long | pass | 1 writer, 2 readers that queue after 1 attempt, with tries | 72 104 485 |
+ * | ATTEMPTS=0 LEVELS=2 NW=3 NR=1 | safe 20M long | pass | 3 writers in a tree of 2 levels, 1 reader that never queues | 54 161 427 |
+ * | LEVELS=2 NR=1 | safe 5M | pass | 2 writers, 1 reader that queues after 1 attempt, in a tree of 2 levels | 3 103 214 |
+ * | LEVELS=2 NR=1 LIVE=1 | live3 10M long | pass | the same | 6 894 229 |
  * | NR=1 LIVE=1 | live3 10M long | pass | 2 writers, 1 reader that queues after 1 attempt | 11 509 942 |
  * | NR=1 LIVE=2 | live3 10M long | pass | 2 writers, 1 reader that queues after 1 attempt | 13 612 131 |
  * | ATTEMPTS=0 NW=1 NR=1 LIVE=1 | live3 | cycle | a reader never queues as a writer | the reader starves |
  * | BREAK_DRAIN | safe | assert | a writer does not wait for readers to leave | reader and writer together |
  * | BREAK_RECHECK | safe | assert | a reader does not look at GATE again (RA3) | reader and writer together |
  * | BREAK_OPEN | safe | assert | the counters are opened after the root queue was left | next writer meets a closed gate |
+ * | ATTEMPTS=0 LEVELS=2 NW=3 NR=1 BREAK_OPEN | safe | assert | the same in a tree | next writer meets a closed gate |
+ * | ATTEMPTS=0 LEVELS=2 NW=3 NR=1 BREAK_RUN | safe | assert | a grant within an element forgets the writers in a row | more than T_W writers in a row |
  * | BREAK_TRY TRY NW=1 TW=1 | bfs | assert | no look at the previous phase (L2): a try that closed phase r, found readers inside and opened phase r + 1 leaves them in a counter for which no client waits | reader and writer together |
  * | ATTEMPTS=0 NW=1 NR=1 TIMED=1 BREAK_LOOK | bfs | assert | no look at the previous phase (L2) | reader and writer together |
  * | ATTEMPTS=0 NW=1 NR=1 TIMED=1 BREAK_BACK | bfs | assert | a writer that gives up leaves the gates closed | a closed gate at the end |

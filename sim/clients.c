@@ -91,12 +91,16 @@ static bool in_conflict(const struct sim_lock *l, int mode)
 }
 
 /* Whether a client has held for so long that others may take it for dead. The kind decides how long
- * a lease is in the end; it is at least a quarter of the option. */
+ * a lease is in the end; it is at least a quarter of the option. In a kind without recovery only
+ * readers have leases. */
 static bool outstays(const struct sim_hold *h)
 {
-	uint64_t lease = h->rank->world->request.lease_ns;
+	const struct sim_request *q = &h->rank->world->request;
+	bool leased =
+	    (q->protocol->kind.capabilities & PAWL_CAP_RECOVERS) || h->mode == PAWL_SHARED;
+	uint64_t lease = q->lease_ns;
 
-	return lease && engine_now() - h->granted >= lease * SIM_NS / 4;
+	return leased && lease && engine_now() - h->granted >= lease * SIM_NS / 4;
 }
 
 /* Of two holders that exclude each other, whether h has lost the lock to by: its acquire returned
@@ -753,6 +757,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 	if (rc != PAWL_SUCCESS && !died && !(rc == PAWL_ERR_LEASE_LOST && outstays(h)))
 		sim_fail(w, SIM_MISUSE, "rank %d: the release of a living holder returned %d",
 			 r->id, rc);
+	w->leases_lost += rc == PAWL_ERR_LEASE_LOST;
 	r->nheld--;
 	sim_recorder_released(r, h->slot);
 	sim_note(r, "has released lock %llu%s", (unsigned long long)h->lock,

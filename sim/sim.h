@@ -283,6 +283,7 @@ struct sim_world {
 	uint64_t left;   /* requests that others than their ranks ended with the lock */
 	uint64_t second; /* locks that a rank got while it held another one, by an own call */
 	uint64_t upgrades, refusals, downgrades; /* changes of mode */
+	uint64_t leases_lost;                    /* releases that said so */
 	uint64_t told, repairs, tokens; /* acquires after a recovery, and what holders did */
 	struct sim_note notes[SIM_NOTES];
 	int last_note;

@@ -92,6 +92,15 @@ applications()
 	[ "$(grep -c '"lock"' "$tmp/lines")" = 15 ] && ! grep unsteady.*tpcc "$tmp/lines"
 }
 check "transactions and files, all types" applications
+# A transaction waits for its other locks for longer than a lease of drtm's readers.
+leases()
+{
+	sim --machine=cx6-4nodes --ranks=24 -o "topology=node:4 core:6" --iterations=200 --json \
+		--bench=tpcc --lock=drtm,dslr -o lease=100 >"$tmp/lines" &&
+		grep '"drtm"' "$tmp/lines" | grep -q '"leases_lost":[1-9]' &&
+		grep '"dslr"' "$tmp/lines" | grep -q '"leases_lost":0'
+}
+check "readers that lose their leases are counted" leases
 check "tpcc with too few locks is refused" sh -c '
 	"$1" --machines="$2/machines" --machine=cx6-4nodes --bench=tpcc --lock=d-mcs --locks=4000 \
 		--progress=never 2>&1 | grep -q "accepted: from 4404 on"' - "$program" "$srcdir"

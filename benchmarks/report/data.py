@@ -5,16 +5,21 @@ The cells of a line are separated by tabs. The first line of a table is the titl
 x, each further line a series: its name and its values, where an empty cell is no point. In the
 title, behind a "|" stands the name of x, which is the ranks if there is none, and behind another
 one "linear" if the axis of x is not to be logarithmic. If x is a word there are bars, a group for
-each word. A table whose title has BESIDE belongs to the one before it, and is not drawn."""
+each word.
+
+Behind the title may stand names, each after BESIDE: then a cell has, after its value, what stands
+beside it, separated by CELL. That is read as panels of their own, which are not drawn."""
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import Dict
 
 from .launch import SOURCE
 from .results import BadInput
 
 BESIDE = "; "
+CELL = ";"
 FOLDER = os.path.join(SOURCE, "doc", "measured", "figures")
 
 
@@ -49,6 +54,7 @@ class Panel:
 
 def read(path: str) -> list[Panel]:
     panels: list[Panel] = []
+    some: list[Panel] = []  # of this table
     xs: list[str] | None = None  # before a title
     try:
         with open(path, encoding="utf-8") as file:
@@ -57,17 +63,27 @@ def read(path: str) -> list[Panel]:
         raise BadInput(f"{path}: {error.strerror}") from None
     for n, line in enumerate(lines, 1):
         name, *values = line.split("\t")
+        cells = [value.split(CELL) for value in values]
         if not line:
             xs = None
         elif xs is None:
             title, *more = name.split("|")
-            panels.append(Panel(title, *more[:1], linear="linear" in more[1:]))
+            main, *names = title.split(BESIDE)
+            some = [Panel(t, *more[:1], linear="linear" in more[1:])
+                    for t in (main, *(main + BESIDE + beside for beside in names))]
+            panels += some
             xs = values
-        elif not values or len(values) != len(xs) or not all(not v or is_number(v) for v in values):
+        elif not values or len(values) != len(xs) or not all(
+                len(cell) <= len(some) and all(not v or is_number(v) for v in cell)
+                for cell in cells):
             raise BadInput(f"{path}, line {n}: not a series and a number for each x, with tabs")
         else:
-            panels[-1].series[name] = [(x, float(v)) for x, v in zip(xs, values) if v]
-    if not any(panel.series for panel in panels):
+            for i, panel in enumerate(some):
+                points = [(x, float(c[i])) for x, c in zip(xs, cells) if i < len(c) and c[i]]
+                if points:
+                    panel.series[name] = points
+    panels = [panel for panel in panels if panel.series]
+    if not panels:
         raise BadInput(f"{path}: no data")
     return panels
 
@@ -84,14 +100,29 @@ class Data:
     def write(self, path: str) -> None:
         if not self.panels:
             raise BadInput(f"{path}: the simulation gave no data")
+        tables: dict[str, Table] = {}
+        for panel, series in self.panels.items():
+            title, bar, axis = panel.partition("|")
+            main, _, name = title.partition(BESIDE)
+            tables.setdefault(main + bar + axis, {"": {}})[name] = series
         with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(map(table, self.panels.items())))
+            file.write("\n".join(map(table, tables.items())))
 
 
-def table(panel: tuple[str, dict[str, dict[str, float]]]) -> str:
-    title, series = panel
-    xs = list(dict.fromkeys(x for points in series.values() for x in points))
-    rows = [[title, *xs]]
-    rows += [[name, *(f"{points[x]:.6g}" if x in points else "" for x in xs)]
-             for name, points in series.items()]
+Table = Dict[str, Dict[str, Dict[str, float]]]
+"""Of a panel "", and of what stands beside it: values by series and x."""
+
+
+def table(panel: tuple[str, Table]) -> str:
+    title, bar, axis = panel[0].partition("|")
+    parts = panel[1].values()
+    names = dict.fromkeys(name for part in parts for name in part)
+    xs = dict.fromkeys(x for part in parts for points in part.values() for x in points)
+
+    def cell(name: str, x: str) -> str:
+        values = (part.get(name, {}).get(x) for part in parts)
+        return CELL.join("" if v is None else f"{v:.6g}" for v in values).rstrip(CELL)
+
+    rows = [[BESIDE.join([title, *list(panel[1])[1:]]) + bar + axis, *xs]]
+    rows += [[name, *(cell(name, x) for x in xs)] for name in names]
     return "".join("\t".join(row) + "\n" for row in rows)

@@ -15,6 +15,7 @@ from .results import BadInput, Result, parse
 MACHINES = os.path.join(SOURCE, "machines")
 
 
+PERCENTS = (1, 10, 25, 50, 75, 90, 95, 99)
 UNSTEADY = "not steady: second half of the first"
 
 
@@ -68,6 +69,14 @@ class Points(data.Data):
         if rate:
             for name, also in beside(r).items():
                 self.add(f"{title}{data.BESIDE}{name}{bar}{axis}", series, x, also)
+
+    def distribution(self, r: Result, panel: str, cdf: Iterable[tuple[float, float]]) -> None:
+        """Percentiles of a latency: the points of a curve of its distribution."""
+        for latency, share in cdf:
+            percent = round(100 * share, 1)
+            if percent in PERCENTS:
+                self.point(r, f"{panel}, latency, us|per cent done|linear", r.lock,
+                           f"{percent:g}", latency / 1000, rate=False)
 
 
 def value(r: Result, field: str) -> float:

@@ -205,6 +205,12 @@ static void free_locks(struct sim_run *run)
 	free(run->homes);
 }
 
+/* Whether a holder may lose the lock: clients forget locks, or readers have it by a lease only. */
+static bool may_lose(const struct sim_run *run, const struct lock_protocol *p)
+{
+	return run->set->fail > 0 || !(p->kind.capabilities & PAWL_CAP_RECOVERS);
+}
+
 static bool make_world(struct sim_run *run, const struct lock_protocol *p, const struct options *o)
 {
 	bool few = run->set->n < SIM_CELLS && !workload_is(run->workload, W_FILES);
@@ -218,7 +224,7 @@ static bool make_world(struct sim_run *run, const struct lock_protocol *p, const
 	    .slots = run->set->fail > 0    ? SLOTS
 		     : run->workload->held ? run->workload->held
 					   : 1,
-	    .lease_ns = run->set->fail > 0 ? (uint64_t)options_number(o, "lease", 0) * 1000 : 0,
+	    .lease_ns = may_lose(run, p) ? (uint64_t)options_number(o, "lease", 0) * 1000 : 0,
 	    .seed = run->set->seed,
 	    .ordered = run->machine->ordered,
 	    .timing = &machine_timing,
@@ -271,6 +277,7 @@ static void count_operations(const struct sim_run *run, struct outcome *out)
 	out->waits = (double)run->waits / n;
 	out->aborts = (double)run->aborts / n;
 	out->abandoned = run->forgotten;
+	out->leases_lost = run->world->leases_lost;
 }
 
 static void add_up(const struct sim_run *run, struct outcome *out)

@@ -67,13 +67,13 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(launch.Build(tree).launcher(3), ["mpirun.mpich", "-n", "3"])
 
     def test_all_figures_of_the_documents_have_data(self):
-        folder = figures.FOLDER
-        for page in ("reproduction.md",):
-            with open(os.path.join(folder, "..", page), encoding="utf-8") as file:
-                text = file.read()
-            for path in figures.all_data():
-                name = os.path.basename(path)
-                self.assertTrue(f"(figures/{name})" in text, f"{page} has no {name}")
+        text = ""
+        for page in ("reproduction.md", "speed.md"):
+            with open(os.path.join(figures.FOLDER, "..", page), encoding="utf-8") as file:
+                text += file.read()
+        for path in figures.all_data():
+            name = os.path.basename(path)
+            self.assertEqual(text.count(f"(figures/{name})"), 1, name)
 
     def test_a_job_that_hangs_is_ended(self):
         out = launch.execute(["sleep", "30"], dict(os.environ), 0.2, show=False)

@@ -138,7 +138,6 @@ def tables_3_4(sim: Simulator, quick: bool) -> Points:
 
 TRANSACTIONS = ("--lock=shiftlock,d-mcs,rma-rw", "--lock=mcs-counted,rma-rw-entry",
                 "--lock=dslr,dslr-printed,cas-backoff")
-PERCENTS = (1, 10, 25, 50, 75, 90, 95, 99)
 
 
 def transactions(sim: Simulator, bench: str) -> list[Result]:
@@ -150,14 +149,10 @@ def transactions(sim: Simulator, bench: str) -> list[Result]:
 
 def add_distributions(data: Points, found: list[Result], title: str,
                       types: tuple[str, ...]) -> None:
-    """Percentiles of the latency of each type; the points of a curve of the distribution."""
+    """The latency of each type."""
     for r in found:
         for kind in types:
-            for latency, share in r.times(kind).get("cdf", ()):
-                percent = round(100 * share, 1)
-                if percent in PERCENTS:
-                    data.point(r, f"{title} {kind}, latency, us|per cent done|linear", r.lock,
-                               f"{percent:g}", latency / 1000, rate=False)
+            data.distribution(r, f"{title} {kind}", r.times(kind).get("cdf", ()))
 
 
 def figure_10(sim: Simulator, quick: bool) -> Points:
