@@ -7,7 +7,8 @@ import os
 from typing import Sequence
 
 from . import style
-from .data import FOLDER, Panel, read
+from .data import BESIDE, FOLDER, Panel, read
+from .simulate import UNSTEADY
 from .text import rate
 
 COLUMNS = {"fig6": 2, "figalock": 2, "figranks": 2, "figshift7": 2, "figshift8": 2,
@@ -62,9 +63,22 @@ def draw_bars(ax, panel: Panel, colours) -> None:
     style.y_values(ax, values, log, show_values(panel.title))
 
 
+def steady_panels(path: str) -> list[Panel]:
+    """Those that are drawn, without the points of runs that are not steady."""
+    read_all = read(path)
+    unsteady = {(panel.title, name, x) for panel in read_all if panel.title.endswith(UNSTEADY)
+                for name, points in panel.series.items() for x, _ in points}
+    panels = [panel for panel in read_all if not panel.is_beside]
+    for panel in panels:
+        for name, points in panel.series.items():
+            panel.series[name] = [(x, y) for x, y in points if
+                                  (panel.title + BESIDE + UNSTEADY, name, x) not in unsteady]
+    return panels
+
+
 def draw(path: str, out: str) -> None:
     """One file of data, with the same colour for a series in all panels."""
-    panels = [panel for panel in read(path) if not panel.is_beside]
+    panels = steady_panels(path)
     name = os.path.splitext(os.path.basename(path))[0]
     colours = style.Colours(dict.fromkeys(s for p in panels for s in p.series))
     figure, axes = style.panels(len(panels), COLUMNS.get(name, 3))

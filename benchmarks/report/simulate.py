@@ -121,13 +121,16 @@ class Simulator:
 
     def run(self, machine: str, ranks: int, options: Sequence[str],
             steady: bool = True) -> list[Result]:
-        """The results of --lock. steady: a run that is not steady is made longer."""
+        """The results of --lock. steady: a run that is not steady is made longer; else it is
+        judged as it is."""
         found = self.execute([self.program, f"--machines={MACHINES}", f"--machine={machine}",
                               f"--ranks={ranks}", *(["--steady"] if steady else []),
                               "--progress=never", "--json", *options])
         asked = {a.lock: a for a in each_lock(machine, ranks, options)}
         for r in found:
             r.json["asked"] = asked[r.lock]
+            if not steady:
+                r.json.pop("unsteady", None)
         return found
 
     def execute(self, command: Sequence[str]) -> list[Result]:

@@ -8,6 +8,8 @@ import unittest
 from unittest import mock
 
 from report import cli, figures, launch
+from report.data import BESIDE, Data
+from report.simulate import UNSTEADY
 
 
 def run(*argv):
@@ -74,6 +76,19 @@ class CommandLine(unittest.TestCase):
         for path in figures.all_data():
             name = os.path.basename(path)
             self.assertEqual(text.count(f"(figures/{name})"), 1, name)
+
+    def test_a_run_that_is_not_steady_is_not_drawn(self):
+        data = Data()
+        for x, y in (("1", 5), ("2", 7)):
+            data.add("a second|clients", "lock", x, y)
+            data.add(f"a second{BESIDE}Jain's index|clients", "lock", x, 1)
+        data.add(f"a second{BESIDE}{UNSTEADY}|clients", "lock", "2", 1.5)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "figure.tsv")
+            data.write(path)
+            panel, = figures.steady_panels(path)
+        self.assertEqual((panel.title, panel.xlabel), ("a second", "clients"))
+        self.assertEqual(panel.series, {"lock": [("1", 5.0)]})
 
     def test_a_job_that_hangs_is_ended(self):
         out = launch.execute(["sleep", "30"], dict(os.environ), 0.2, show=False)
