@@ -5,8 +5,9 @@
 . "$srcdir/tests/verbs/head.sh"
 
 in_guests failures --timeout=1800
-in_guests locks --timeout=1800
-in_guests windows --timeout=900
-in_guests two --timeout=1800 --guests=2
+in_guests locks --timeout=3000
+in_guests calls --timeout=3000
+in_guests windows --timeout=1800
+in_guests two --timeout=3000 --guests=2
 
 finish

@@ -16,7 +16,8 @@ else
 	export $device
 fi
 
-# on_nodes NODES RANKS PROGRAM...: so many nodes of so many ranks each
+# on_nodes NODES RANKS PROGRAM...: so many nodes of so many ranks each. A step that hangs is ended by
+# the program's own limit; how long all of them take depends on what else the machine does.
 on_nodes()
 {
 	nodes=$1
@@ -24,7 +25,7 @@ on_nodes()
 	shift 2
 	(
 		export PAWL_TOPOLOGY="node:$nodes core:$each"
-		mpi_run $((nodes * each)) 300 "$@"
+		mpi_run $((nodes * each)) 1200 "$@"
 	)
 }
 # one_sided PACKETS: whether the device has sent so many, and none for a send

@@ -31,7 +31,7 @@ survive='"$@"; while [ ! -s "$0" ]; do sleep 0.05; done'
 death()
 {
 	rm -f /tmp/verdict
-	OMPI_MCA_orte_enable_recovery=1 mpi_run 4 100 sh -c "$survive" /tmp/verdict \
+	OMPI_MCA_orte_enable_recovery=1 mpi_run 4 400 sh -c "$survive" /tmp/verdict \
 		"$lock/deaths/deaths" "$1" "$2" /tmp/verdict >/tmp/said 2>&1
 	grep '^ok' /tmp/verdict || { cat /tmp/verdict /tmp/said; return 1; }
 }

@@ -8,7 +8,7 @@
  *     rank that has none for a connection that arrives. So a rank begins no connection unless some
  *     are left, also for ranks that may still connect to it.
  *   - It is refused, or ends before the answer. No operation was lost, and it is tried again.
- *   - It was up. Then the rank at the other end has died, and stays dead; operations on it fail.
+ *   - It was up. Then the rank at the other end counts as dead from then on; operations on it fail.
  *     (Endpoints are in peer-error mode.)
  * Where a device performs operations (ucx/device.c), the request and its answer also connect its
  * endpoints. If these fail, the connection has, and no rank need have died.
@@ -142,8 +142,8 @@ static void lose(struct ucx_peer *p, ucs_status_t status)
 	else if (!p->loss[0])
 		snprintf(
 		    p->loss, sizeof p->loss,
-		    "the connection to rank %d on host %s has ended (%s): its process has died,"
-		    " or its host is not reached",
+		    "the connection to rank %d on host %s has ended (%s): its process, its host or"
+		    " the network has failed",
 		    p->rank, ucx_host_of(n, p->rank), ucs_status_string(status));
 }
 

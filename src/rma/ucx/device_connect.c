@@ -6,6 +6,9 @@
 
 #include "rma/ucx/device_parts.h"
 
+/* How long the worker is driven after a queue pair has failed. */
+#define SETTLE_NS UINT64_C(20000000)
+
 /* --------------------------------------------------------------------- failures */
 
 void device_fail(struct ucx_peer *p, ucs_status_t status)
@@ -191,6 +194,17 @@ void ucx_device_join(struct ucx_peer *p, const void *address, size_t bytes)
 	device_fail(p, status);
 }
 
+/* UCX frees a queue pair when the driver has said that nothing is left in it, and the worker has
+ * been driven. The driver of soft-RoCE (Linux 6.12) says so several times, and UCX 1.18 aborts the
+ * process if it hears that twice before the worker is driven. */
+static void settle(const struct ucx_device *d)
+{
+	const uint64_t start = rma_now_ns();
+
+	while (rma_now_ns() - start < SETTLE_NS)
+		uct_worker_progress(d->worker);
+}
+
 void ucx_device_part(struct ucx_peer *p)
 {
 	struct ucx_device *d = p->net->device;
@@ -200,6 +214,8 @@ void ucx_device_part(struct ucx_peer *p)
 		/* Those that are not complete end here, with an error. */
 		uct_ep_flush(e->own, UCT_FLUSH_FLAG_CANCEL, NULL);
 		uct_ep_destroy(e->own);
+		if (p->state == UCX_DEAD)
+			settle(d);
 	}
 	e->own = NULL;
 }

@@ -190,8 +190,8 @@ static const char *loss_elsewhere(const struct ucx_net *n)
 {
 	return ucx_knows_death(n)
 		   ? NULL
-		   : "a connection between other ranks has ended, one of which has died"
-		     " or is not reached, and this call has waited in vain since";
+		   : "a connection between other ranks has ended: a process, a host or the network"
+		     " has failed, and this call has waited in vain since";
 }
 
 static void lose(struct rma_client *c, int rank, const char *trouble)
