@@ -73,6 +73,13 @@ check "pawl(3) has every field of the structures" \
 check "doc/options.md, and so pawl(3), has the table of options (make option-tables)" \
 	"$srcdir/build-aux/option-tables" "$builddir/tools/option-table" --check
 
+python_module()
+{
+	awk -f "$srcdir/build-aux/pawl.h.awk" -f "$srcdir/build-aux/python-module.awk" \
+		"$srcdir/include/pawl.h" >docs.tmp && diff "$srcdir/python/pawl/_header.py" docs.tmp
+}
+check "package pawl of Python has pawl.h (make python-module)" python_module
+
 # Those that the library reads by name, and those of the layers; others are options.
 every_variable()
 {

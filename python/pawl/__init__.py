@@ -19,7 +19,7 @@ The module calls libpawl, which must be built for the MPI of mpi4py; pawl.librar
 module looks for it.
 """
 
-from ._library import (
+from ._header import (
     CAP_FAIR,
     CAP_INTENT,
     CAP_OPTIMISTIC,
@@ -30,16 +30,11 @@ from ._library import (
     CAP_TIMED,
     CAP_TRY,
     CAP_UPGRADE,
-    RANGE_END,
     Code,
-    Error,
     Mode,
     Time,
-    Timeout,
-    kinds,
-    library,
-    version,
 )
+from ._library import RANGE_END, Error, Timeout, kinds, library, version
 from ._mpilock import MPILock
 from ._table import Held, Request, Table
 

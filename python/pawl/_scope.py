@@ -15,7 +15,8 @@ import operator
 from ctypes import POINTER, c_double, c_int, c_int32, c_int64, c_uint64, c_void_p, py_object
 from typing import Any, NoReturn, Optional, Tuple
 
-from ._library import Code, Error, fail, lib
+from ._header import Code
+from ._library import Error, fail, lib
 
 LOCK, PART, MANY, RANGE, SEMAPHORE = range(5)
 WAITS, TIMED, TRIES = range(3)

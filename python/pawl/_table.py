@@ -9,8 +9,9 @@ from ctypes import byref, c_double, c_int, c_int64, c_uint64, c_void_p
 from types import TracebackType
 from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar, cast
 
-from . import _library, _scope
-from ._library import Code, Error, Mode, Time, Timeout, check, fail
+from . import _header, _library, _scope
+from ._header import Code, Mode, Time
+from ._library import Error, Timeout, check, fail
 from ._scope import GO_ON, HELD, MANY, NONE, PART, PENDING, RANGE, SEMAPHORE, TRIES
 from ._scope import Scope, acquired, integer
 
@@ -428,7 +429,7 @@ class Table:
                 failure.append(e)
                 return -1
 
-        code = call(_library.HOME_FUNCTION(ask))
+        code = call(_header.HOME_FUNCTION(ask))
         if failure:
             raise failure[0]
         return int(code)
@@ -587,7 +588,7 @@ class Table:
         of copy() is raised if what it read was valid; KeyboardInterrupt and the like always.
         """
         number = self._number(lock)
-        data = _library.ReadData()
+        data = _header.ReadData()
         while acquired(self._lib.pawl_private_scope_read(self._handle, number, byref(data))):
             try:
                 value = copy()
@@ -600,7 +601,7 @@ class Table:
         with self.lock(number, shared=True):
             return copy()
 
-    def _is_valid(self, lock: int, data: _library.ReadData) -> bool:
+    def _is_valid(self, lock: int, data: _header.ReadData) -> bool:
         return acquired(self._lib.pawl_lock_read_validate(self._handle, lock, byref(data)))
 
     # An exception that comes before the release does not prevent it: the library notes in _held
@@ -721,7 +722,7 @@ class Table:
 
     def info(self) -> Dict[str, Any]:
         """A description of the table: kind, n, ranks, nodes, max_held, transport, topology, ..."""
-        info = _library.TableInfo()
+        info = _header.TableInfo()
         check(self._lib.pawl_table_get_info_sized(self._handle, byref(info), ctypes.sizeof(info)))
         kind = info.kind.contents
         fields: Dict[str, Any] = {"kind": kind.name.decode(), "capabilities": kind.capabilities}
@@ -738,7 +739,7 @@ class Table:
     def stats(self) -> Dict[str, Any]:
         """The counts of this rank since creation or reset_stats(); pairs count targets on the same
         node, and on other nodes."""
-        stats = _library.Stats()
+        stats = _header.Stats()
         size = ctypes.sizeof(stats)
         check(self._lib.pawl_table_get_stats_sized(self._handle, byref(stats), size))
         return {

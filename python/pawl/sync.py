@@ -21,7 +21,8 @@ from typing import Any, Callable, Dict, NoReturn, Optional, TypeVar, Union
 from mpi4py import MPI
 
 from . import _scope
-from ._library import Code, fail
+from ._header import Code
+from ._library import fail
 from ._table import Table, _acquire
 
 __all__ = ["Sequential", "Counter", "Mutex", "Condition", "Semaphore"]

@@ -24,7 +24,7 @@ from mpi4py import MPI  # noqa: E402
 from ranks import comm, end, expect, rank, result  # noqa: E402
 
 import pawl  # noqa: E402
-from pawl import _library, _scope  # noqa: E402
+from pawl import _header, _library, _scope  # noqa: E402
 
 TURNS = 300
 ranks = comm.size
@@ -477,8 +477,8 @@ def main():
         exclusion(words, "d-mcs", False, locked=False)
     elif "sizes" in sys.argv[1:]:
         for name, type_ in (("pawl_private_scope", _scope.Scope),
-                            ("pawl_read", _library.ReadData), ("pawl_stats", _library.Stats),
-                            ("pawl_kind", _library.Kind), ("pawl_table_info", _library.TableInfo)):
+                            ("pawl_read", _header.ReadData), ("pawl_stats", _header.Stats),
+                            ("pawl_kind", _header.Kind), ("pawl_table_info", _header.TableInfo)):
             print(name, ctypes.sizeof(type_))
         return 0
     else:
