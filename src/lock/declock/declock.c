@@ -4,51 +4,45 @@
  * Wei and Chen, "DecLock: A Case of Decoupled Locking for Disaggregated Memory" (arXiv 2505.17641),
  * cooperative queue-notify locking; written from its description, without its code.
  *
- * Words, at the home. HEADER counts the clients that have left (HEAD, modulo 2^32), those that hold
- * or await the lock (SIZE), the exclusive ones among these (WRITERS), and the exclusive ones that
- * have left (VERSION, modulo 2^v). One fetch-and-add draws a
- * client's position, HEAD + SIZE, and says whether the lock is free: to an exclusive client if SIZE
- * is 0, to a shared one if WRITERS is 0. A client that has to wait writes an entry into the ring
- * behind the header, at its position modulo the size of the ring: position, slot and mode. It waits
- * on STATUS of its own slot, for the grant that another client writes there.
+ * Words, at the home: HEADER, and behind it a ring of entries. HEADER has
+ *   HEAD     how many clients have left, modulo 2^32
+ *   SIZE     how many hold or await the lock
+ *   WRITERS  the exclusive ones of these
+ *   VERSION  how many exclusive ones have left, modulo 2^v
+ * One fetch-and-add draws position HEAD + SIZE, and says whether the client is in: an exclusive one
+ * if SIZE is 0, a shared one if WRITERS is 0. If not, it writes an entry into the ring, at its
+ * position modulo the size of the ring: position, slot and mode. Then it waits on STATUS of its own
+ * slot, for the grant that another client writes there.
  *
- * A client leaves by one fetch-and-add on HEADER, whose result says whether others wait, and then
- * grants the lock:
- *   - An exclusive client grants it to the client behind it, or if that is a shared one, to all
- *     shared clients up to the next exclusive one. It takes their entries from the ring: it
- *     replaces each by the mark DONE.
- *   - A shared client grants it to the exclusive client at position HEAD, if there is one: then all
- *     clients before that one have left. Position HEAD can also belong to a shared client that is
- *     in, whose entry was never written, or to an exclusive client that has not written its entry
- *     yet. In both cases it leaves the mark TURN in place of the entry. The exclusive client finds
- *     it when it writes its entry, and has the lock.
+ * A client leaves by one fetch-and-add, whose result says whether others wait. Then it grants:
+ *   - An exclusive client to the client behind it, or if that is a shared one, to all shared
+ *     clients up to the next exclusive one. It replaces each of their entries by the mark DONE.
+ *   - A shared client to the exclusive client at position HEAD, if there is one. If it finds no
+ *     entry there, the position is that of a shared client that is in, or of an exclusive one that
+ *     has not written its entry yet; it leaves the mark TURN. The exclusive client finds that when
+ *     it writes its entry, and is in.
  *
- * While an exclusive client that has left still lets shared clients in, others may enter by
- * themselves and leave, so that HEAD goes past the position of a shared client that waits. A client
- * that replaces the entry of such an overdue client takes it, and grants to it. A shared client
- * that finds the entry of a later position in its place, or DONE of its own, knows that it is
- * overdue, and is in.
- *
- * Positions are compared modulo 2^32. So the client at every 2^24th position replaces what is older
- * than the round before its own by DONE of that round, in all places of the ring.
+ * While an exclusive client that has left still lets shared clients in, others may come and leave
+ * by themselves, so that HEAD goes past the position of a shared client that waits: it is overdue.
+ * A client that replaces its entry takes it, and grants to it. If it finds the entry of a later
+ * position in its place, or DONE of its own, it is in. Since positions are compared modulo 2^32,
+ * the client at every 2^24th position replaces what is older than the round before its own by DONE
+ * of that round, in all places of the ring.
  *
  * Fairness: first come, first served, by the order of the positions; shared clients that follow one
  * another hold the lock together.
  *
- * Optimistic reads (pawl_lock_read_begin). A client that only looks gets HEADER before it reads and
- * once more afterwards, and changes no word. What it has read is valid if no exclusive client was
- * in meanwhile: both looks find WRITERS 0 and the same VERSION, and fewer than 2^v clients have
- * left between the two.
+ * Optimistic reads (pawl_lock_read_begin) get HEADER before and after, and change no word. A read
+ * is valid if both find WRITERS 0 and the same VERSION, and HEAD has grown by less than 2^v; (H).
  *
- * Changes of mode. A sharer that becomes exclusive sets UPGRADER, a word behind the ring (C1). One
+ * Changes of mode. A sharer that becomes exclusive sets UPGRADER, a word behind the ring (C1); one
  * that finds it set gets PAWL_ERR_BUSY at once, since the other waits for it. If WRITERS is 0, it
  * leaves as a sharer and comes as an exclusive client, by one compare-and-swap of HEADER (C2), and
- * holds the lock meanwhile; its position is behind all clients that are in, and it waits until HEAD
- * is there (C3). If an exclusive client waits already, this one goes first, as a sharer that is
- * alone: it waits until the entry at HEAD + 1 is that of an exclusive client (C4). An exclusive
- * holder that becomes a sharer leaves WRITERS, with a new VERSION, and lets in the sharers behind
- * it; if it was the only one in WRITERS, it gives up its position, too, and comes at the end (C5).
- * So does a client that gives up at C3. A sharer of C4 changes no word.
+ * waits until HEAD is its new position (C3). Else it goes first, as a sharer that is alone: when
+ * the entry at HEAD + 1 is that of an exclusive client (C4). A holder that becomes a sharer leaves
+ * WRITERS, with a new VERSION, and lets in the sharers behind it; if it was the only one in
+ * WRITERS, it gives up its position, too, and comes at the end (C5), as does a client that gives up
+ * at C3. A sharer of C4 changes no word.
  *
  * Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip, in both modes. An
  * exclusive client that waits adds 1 atomic (its entry), a shared one 1 get and 1 atomic. A

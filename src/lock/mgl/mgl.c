@@ -12,50 +12,45 @@
  *     IX   -   -   yes yes
  *     IS   -   yes yes yes
  *
- * So while a client holds the whole shared, no part changes; a client that holds it exclusively is
- * alone, also in all parts.
- *
  * Words. W, at the home: EXCL (there is an exclusive holder), CLOSED (the head of the queue
  * excludes newcomers), UPGRADE (a sharer is about to be exclusive), and the numbers of sharers, of
- * intents exclusive and of intents shared.
- * Besides, the tree of queues of rma-mcs (queue_tree.c) for clients that W excludes.
+ * intents exclusive and of intents shared. Clients that W excludes queue as in rma-mcs
+ * (queue_tree.c).
  *
- * Ahead. A client that holds a part and then needs an intent at the whole must not wait behind a
- * waiter for the whole: that waiter may be waiting for a third client, which waits for the part. An
- * intent with PAWL_AHEAD bypasses the queue: it is counted in W at once and waits for holders only.
+ * Ahead. An intent with PAWL_AHEAD, of a client that holds a part, is counted in W at once and
+ * waits for holders only. In the queue it could wait for a waiter for the whole, which waits for a
+ * third client, which waits for the part.
  *
- * Joint intents. Over several nodes, each node has two words V for a lock, one for each mode of an
- * intent. The first client of the node that asks for an intent acquires it at W. Other clients of
- * the node that come while it is held join it, up to T_L of the node level, and the last one
- * releases it. So under contention an intent costs no far operation. (With one V for both modes, an
- * intent shared could stay in W as an intent exclusive, and exclude sharers, after all intents
- * exclusive have left.) An intent ahead joins if V is open but does not open it: clients that queue
+ * Joint intents. Over several nodes, each node has a word V for each of the two intents. The first
+ * client of the node that asks for one acquires it at W. Others that come while it is held join it,
+ * up to T_L of the node level, and the last one releases it: under contention an intent costs no
+ * far operation. (With one V for both, an intent shared could stay in W as an intent exclusive, and
+ * exclude sharers.) An intent ahead joins if V is open but does not open it: clients that queue
  * must not wait for one that does not.
  *
- * Changes of mode. A sharer that becomes exclusive sets UPGRADE (U1), waits until it is the only
- * sharer and there is no intent shared (U2), and swaps its count and UPGRADE for EXCL (U3); if its
- * deadline passes, it takes UPGRADE back (U4). One that finds UPGRADE set gets PAWL_ERR_BUSY at
- * once, since the other waits for it. UPGRADE excludes newcomers, as CLOSED does, and heads of the
+ * Changes of mode. A sharer that becomes exclusive sets UPGRADE (U1); one that finds it set gets
+ * PAWL_ERR_BUSY at once, since the other waits for it. It waits until it is the only sharer and
+ * there is no intent shared (U2), and swaps its count and UPGRADE for EXCL (U3); if its deadline
+ * passes, it takes UPGRADE back (U4). UPGRADE excludes newcomers, as CLOSED does, and heads of the
  * queue until they ask, but not intents ahead. An exclusive holder that becomes a sharer swaps EXCL
  * for its count by one sum (D1); if it queued, it takes CLOSED back by the same sum, and then
  * leaves the queue (D2), as a sharer to which the lock was handed.
  *
  * Deadlines. A client whose deadline has passed undoes what it has done. In the queue it abandons
- * its place, or all its places, as in rma-mcs, and may resume from there. At the head of the queue
- * it takes CLOSED back and leaves the queue to the next client, which comes to W afresh (T1). An
- * intent ahead takes its count back (N3). A client that joined leaves V; if it is the last one by
- * then, it releases the intent (G5). Clients that join must not wait for a client that may give up:
- * an intent with a deadline opens V only after it is in, and only if no other client has opened it
- * (G6).
+ * its places, as in rma-mcs, and may resume from there. At the head it takes CLOSED back and leaves
+ * the queue to the next client, which comes to W afresh (T1). An intent ahead takes its count back
+ * (N3). A client that joined leaves V, and releases the intent if it is the last one by then (G5).
+ * No client waits for one that may give up: an intent with a deadline opens V only after it is in,
+ * and only if no other client has opened it (G6).
  *
  * Fairness: the queue is first come, first served, except for passes within an element (T_L,i).
- * While its head waits, CLOSED excludes newcomers, so the head waits only for holders and for
- * intents ahead. (A stream of tries that fail, or of deadlines that pass at once, shows in W for
- * moments, and may delay the head as long.) An intent ahead waits while exclusive holders hand the
- * lock over to each other. A sharer that becomes exclusive waits for the holders beside it, and for
- * one head of the queue at most that has looked before; it overtakes the queue. If it does so
- * between the look of a head and its request, that head asks again, and newcomers may come before
- * it.
+ *   the head of the queue waits for   holders and intents ahead: CLOSED excludes newcomers (a
+ *                                     stream of tries that fail, or of deadlines that pass at
+ *                                     once, shows in W for moments, and may delay it as long)
+ *   an intent ahead                   holders, while exclusive ones hand the lock to each other
+ *   a sharer that becomes exclusive   the holders beside it, and one head at most that has looked
+ *                                     before; it overtakes the queue. A head whose request it
+ *                                     precedes asks again, and newcomers may come before that one
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to release; for a part and
  * the intent of either kind at its whole, 2 in 1, and 2 in 1. If the transport posts (UCX between
