@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Agree on a pool for a new window, and on an id in it.
+ * Agree on a pool for a new window, and on an id in it: when the MPI has made the window, or, for
+ * MPI_Win_allocate, before.
  *
  * The processes of the window agree by one MPI_Allreduce that all of them want and can have Pawl
  * locks, of the same kind and with the same options, and on an id in a pool that is free on all of
@@ -453,6 +454,15 @@ static bool decide(struct pool *p, uint64_t bit)
 	if (here || p->races)
 		PMPI_Allreduce(&here, &all, 1, MPI_INT, MPI_BAND, p->comm);
 	return all == UNUSED;
+}
+
+/* Without a message to other processes, which may have a window: the pool stays for the next. */
+void agree_give_back(const struct window *w)
+{
+	pthread_mutex_lock(&lock);
+	give_bit(w->pool, UINT64_C(1) << w->id);
+	users--;
+	pthread_mutex_unlock(&lock);
 }
 
 void agree_leave_pool(const struct window *w)

@@ -38,30 +38,46 @@ void dropin_fix_options(MPI_Info info, MPI_Comm comm)
 	options_fix(info, comm, &words);
 }
 
-/* A window for windows_find(), without locks yet. */
-static struct window *window_new(MPI_Win win, MPI_Comm comm)
+/* A window without locks yet. */
+static struct window *window_new(MPI_Comm comm)
 {
 	struct window *w = calloc(1, sizeof *w);
-	bool stale = false, ok;
 
 	if (!w)
 		return NULL;
 	PMPI_Comm_size(comm, &w->size);
-	w->win = win;
+	w->win = MPI_WIN_NULL;
 	w->threads = dropin_has_threads();
 	w->comm = MPI_COMM_NULL;
 	w->held = calloc((size_t)w->size, sizeof *w->held);
-	ok = w->held && windows_add(w, &stale);
+	if (!w->held) {
+		free(w);
+		return NULL;
+	}
+	pthread_mutex_init(&w->intent_mutex, NULL);
+	pthread_mutex_init(&w->epochs, NULL);
+	return w;
+}
+
+/* windows_find() finds it from now on. False: out of memory. */
+static bool enlist(struct window *w, MPI_Win win, MPI_Comm comm)
+{
+	bool stale = false, ok;
+
+	w->win = win;
+	ok = windows_add(w, &stale);
 	if (stale)
 		bypass_stale(comm);
-	if (ok) {
-		pthread_mutex_init(&w->intent_mutex, NULL);
-		pthread_mutex_init(&w->epochs, NULL);
-		return w;
-	}
+	return ok;
+}
+
+/* Without its pool, and not in windows_find(). */
+static void discard(struct window *w)
+{
+	pthread_mutex_destroy(&w->intent_mutex);
+	pthread_mutex_destroy(&w->epochs);
 	free(w->held);
 	free(w);
-	return NULL;
 }
 
 /* After windows_remove(). */
@@ -71,10 +87,7 @@ static void window_free(struct window *w)
 		PMPI_Comm_free(&w->comm);
 	if (w->pool)
 		agree_leave_pool(w);
-	pthread_mutex_destroy(&w->intent_mutex);
-	pthread_mutex_destroy(&w->epochs);
-	free(w->held);
-	free(w);
+	discard(w);
 }
 
 /* Add a table of byte ranges. If that is not possible, a message says so; only a mistake of the
@@ -92,24 +105,36 @@ static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 		message_once(comm, "a window has no byte ranges", r->why);
 }
 
-/* The window gets no Pawl locks. MPI_SUCCESS: it keeps the MPI's. */
-static int refuse(MPI_Comm comm, const struct request *r, struct window *w, MPI_Win *handle)
+/* Of the user: there is no window. */
+static int raise_mistake(MPI_Comm comm, const struct request *r)
 {
-	if (!r->mistake) {
-		if (w)
-			w->alone = r->alone;
-		if (r->wanted)
-			message_once(comm, "windows keep the locks of the MPI", r->why);
-		return MPI_SUCCESS;
-	}
 	message_once(comm, "no window", r->why);
-	next_Win_free(handle);
-	if (w) {
-		windows_remove(w);
-		window_free(w);
-	}
 	PMPI_Comm_call_errhandler(comm, MPI_ERR_INFO);
 	return MPI_ERR_INFO;
+}
+
+/* Give the window locks, if all processes can. w: NULL where memory is short. */
+static void agree(MPI_Comm comm, struct request *r, struct window *w)
+{
+	struct pool *pool;
+	int id = 0;
+
+	if (r->wanted && !r->why[0] && !w)
+		snprintf(r->why, sizeof r->why, "out of memory");
+	else if (r->wanted && !r->why[0] && !agree_on_end(false))
+		snprintf(r->why, sizeof r->why,
+			 "the MPI has no attribute of MPI_COMM_SELF more, by which MPI_Finalize"
+			 " tells that it begins");
+	pool = agree_on_pool(comm, r, &id);
+	if (pool) {
+		w->pool = pool;
+		w->id = id;
+		return;
+	}
+	if (w && !r->mistake)
+		w->alone = r->alone;
+	if (r->wanted && !r->mistake)
+		message_once(comm, "windows keep the locks of the MPI", r->why);
 }
 
 #ifdef PIC
@@ -118,55 +143,136 @@ enum { IS_STATIC = false };
 enum { IS_STATIC = true };
 #endif
 
-/* Windows whose locks are the MPI's may be entered before these are held (atomics.h). */
-static void add_atomics(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle,
-			const struct request *r)
+/* Why a window that is to have atomics cannot, or NULL. Windows whose locks are the MPI's may be
+ * entered before these are held (atomics.h). */
+static const char *without_atomics(const struct window *w, const struct request *r)
 {
-	if (!r->atomics)
-		return;
 	if (IS_STATIC)
-		message_once(comm, "windows keep the atomics of the MPI",
-			     "libpawl-mpi is linked statically");
-	else if (r->no_locks || (w && w->pool))
-		atomics_open(w, comm, info, base, handle);
-	else
-		message_once(comm, "windows keep the atomics of the MPI",
-			     "they keep its locks, which may be granted later than asked for");
+		return "libpawl-mpi is linked statically";
+	return r->no_locks || (w && w->pool)
+		   ? NULL
+		   : "they keep its locks, which may be granted later than asked for";
 }
 
-int dropin_attach(MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
+static void say_why(MPI_Comm comm, const char *why)
+{
+	if (why)
+		message_once(comm, "windows keep the atomics of the MPI", why);
+}
+
+/* The window is there, and has its locks and atomics. w may be NULL. */
+static int finish(MPI_Comm comm, struct request *r, struct window *w, MPI_Win *win)
+{
+	if (w && w->pool && r->ranges)
+		add_ranges(w, comm, r);
+	request_free(r);
+	if (r->mistake) {
+		next_Win_free(win);
+		if (w) {
+			windows_remove(w);
+			atomics_close(w);
+			window_free(w);
+		}
+		return raise_mistake(comm, r);
+	}
+	if (w && w->pool) {
+		w->asks = w->pool->crowded && !w->pool->direct ? ASK : ASK_NEVER;
+		report_begin(w, comm, r->kind);
+	}
+	return MPI_SUCCESS;
+}
+
+int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win)
 {
 	struct window *w;
-	struct pool *pool;
 	struct request r;
-	int id = 0, rc = MPI_SUCCESS;
 
 	bypass_seen();
-	request_read(&r, comm, info, *handle);
-	w = window_new(*handle, comm);
-	if (r.wanted && !r.why[0] && !w)
-		snprintf(r.why, sizeof r.why, "out of memory");
-	else if (r.wanted && !r.why[0] && !agree_on_end(false))
-		snprintf(r.why, sizeof r.why,
-			 "the MPI has no attribute of MPI_COMM_SELF more, by which MPI_Finalize"
-			 " tells that it begins");
-	pool = agree_on_pool(comm, &r, &id);
-	if (pool) {
-		w->pool = pool;
-		w->id = id;
-		if (r.ranges)
-			add_ranges(w, comm, &r);
+	request_read(&r, comm, info, *win);
+	w = window_new(comm);
+	if (w && !enlist(w, *win, comm)) {
+		discard(w);
+		w = NULL;
 	}
-	request_free(&r);
-	if (!pool || r.mistake)
-		rc = refuse(comm, &r, w, handle);
-	if (rc == MPI_SUCCESS)
-		add_atomics(w, comm, info, base, handle, &r);
-	if (!pool || rc != MPI_SUCCESS)
+	agree(comm, &r, w);
+	if (r.atomics && !r.mistake) {
+		const char *why = without_atomics(w, &r);
+
+		say_why(comm, why ? why : atomics_open(w, comm, *win));
+	}
+	return finish(comm, &r, w, win);
+}
+
+/* ------------------------------------------------------------ MPI_Win_allocate */
+
+/* Processes that differ in what they ask for must not call different functions of the MPI. So they
+ * agree before the window is made, whether any of them wants atomics or not. */
+bool dropin_allocate(struct making *m, MPI_Comm comm, MPI_Info info, MPI_Aint size, MPI_Aint unit,
+		     void *base, MPI_Win *win, int *rc)
+{
+	int inter;
+
+	*rc = MPI_SUCCESS;
+	*m = (struct making){.comm = comm};
+	m->passes =
+	    comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter;
+	if (m->passes)
+		return true;
+	bypass_seen();
+	request_read(&m->r, comm, info, MPI_WIN_NULL);
+	m->w = window_new(comm);
+	agree(comm, &m->r, m->w);
+	if (m->r.mistake) {
+		request_free(&m->r);
+		if (m->w)
+			discard(m->w);
+		*rc = raise_mistake(comm, &m->r);
+		return false;
+	}
+	if (!m->r.atomics)
+		return true;
+	m->why = without_atomics(m->w, &m->r);
+	if (!m->why)
+		m->why = atomics_allocate(m->w, comm, info, size, unit, base, win);
+	if (m->why)
+		return true;
+	*rc = dropin_allocated(m, MPI_SUCCESS, win);
+	return false;
+}
+
+/* The MPI has made no window. */
+static void give_up(struct making *m)
+{
+	request_free(&m->r);
+	if (!m->w)
+		return;
+	if (m->w->pool)
+		agree_give_back(m->w);
+	discard(m->w);
+}
+
+int dropin_allocated(struct making *m, int rc, MPI_Win *win)
+{
+	struct window *w = m->w;
+
+	if (m->passes)
 		return rc;
-	w->asks = pool->crowded && !pool->direct ? ASK : ASK_NEVER;
-	report_begin(w, comm, r.kind);
-	return MPI_SUCCESS;
+	if (rc != MPI_SUCCESS) {
+		give_up(m);
+		return rc;
+	}
+	say_why(m->comm, m->why);
+	if (w && !enlist(w, *win, m->comm)) {
+		fprintf(stderr, "pawl: out of memory for the list of windows\n");
+		PMPI_Abort(m->comm, EXIT_FAILURE);
+	}
+	/* The same on all processes; one that does not get the attribute must not decide. */
+	if (w && w->pool && request_is_separate(*win)) {
+		message_once(m->comm, "windows keep the locks of the MPI", no_unified);
+		agree_leave_pool(w);
+		w->pool = NULL;
+	}
+	return finish(m->comm, &m->r, w, win);
 }
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI calls that this layer defines, for C. */
 #include "dropin/calls.h"
+#include "dropin/request.h"
 
 #define INIT(name, parameters, arguments)               \
 	static int body_##name parameters               \
@@ -16,29 +17,35 @@
 		return rc;                              \
 	}
 
-/* Where the program gets the memory of a window that the MPI allocates for it. */
-#define MEMORY_Win_allocate base
-#define MEMORY_Win_allocate_c base
-#define MEMORY_Win_create NULL
-#define MEMORY_Win_create_c NULL
-#define MEMORY_Win_allocate_shared NULL
-#define MEMORY_Win_allocate_shared_c NULL
-#define MEMORY_Win_create_dynamic NULL
+#define MAKE(name, parameters, arguments)                                       \
+	static int body_##name parameters                                       \
+	{                                                                       \
+		int rc;                                                         \
+                                                                                \
+		if (is_behind())                                                \
+			return next_mpi.name arguments;                         \
+		presence_announce();                                            \
+		rc = next_##name arguments;                                     \
+		return rc == MPI_SUCCESS ? dropin_attach(comm, info, win) : rc; \
+	}
 
-#define MAKE(name, parameters, arguments)                                                      \
-	static int body_##name parameters                                                      \
-	{                                                                                      \
-		int rc;                                                                        \
-                                                                                               \
-		if (is_behind())                                                               \
-			return next_mpi.name arguments;                                        \
-		presence_announce();                                                           \
-		rc = next_##name arguments;                                                    \
-		return rc == MPI_SUCCESS ? dropin_attach(comm, info, MEMORY_##name, win) : rc; \
+#define ALLOCATE(name, parameters, arguments)                                     \
+	static int body_##name parameters                                         \
+	{                                                                         \
+		struct making m;                                                  \
+		int rc;                                                           \
+                                                                                  \
+		if (is_behind())                                                  \
+			return next_mpi.name arguments;                           \
+		presence_announce();                                              \
+		if (!dropin_allocate(&m, comm, info, size, unit, base, win, &rc)) \
+			return rc;                                                \
+		return dropin_allocated(&m, next_##name arguments, win);          \
 	}
 
 DROPIN_INITS(INIT)
 DROPIN_MAKERS(MAKE)
+DROPIN_ALLOCATE(ALLOCATE)
 
 #if MPI_VERSION >= 4
 static int body_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)

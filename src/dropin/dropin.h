@@ -147,19 +147,22 @@ struct window {
 	X(Win_create##suffix,                                                                   \
 	  (void *base, MPI_Aint size, unit_t unit, MPI_Info info, MPI_Comm comm, MPI_Win *win), \
 	  (base, size, unit, info, comm, win))                                                  \
-	X(Win_allocate##suffix,                                                                 \
-	  (MPI_Aint size, unit_t unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win), \
-	  (size, unit, info, comm, base, win))                                                  \
 	X(Win_allocate_shared##suffix,                                                          \
 	  (MPI_Aint size, unit_t unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win), \
 	  (size, unit, info, comm, base, win))
 #define DROPIN_MAKERS_3(X)         \
 	DROPIN_MAKERS_OF(X, , int) \
 	X(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win * win), (info, comm, win))
+#define DROPIN_ALLOCATE_OF(X, suffix, unit_t)                                                   \
+	X(Win_allocate##suffix,                                                                 \
+	  (MPI_Aint size, unit_t unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win), \
+	  (size, unit, info, comm, base, win))
 #if MPI_VERSION >= 4
 #define DROPIN_MAKERS(X) DROPIN_MAKERS_3(X) DROPIN_MAKERS_OF(X, _c, MPI_Aint)
+#define DROPIN_ALLOCATE(X) DROPIN_ALLOCATE_OF(X, , int) DROPIN_ALLOCATE_OF(X, _c, MPI_Aint)
 #else
 #define DROPIN_MAKERS(X) DROPIN_MAKERS_3(X)
+#define DROPIN_ALLOCATE(X) DROPIN_ALLOCATE_OF(X, , int)
 #endif
 
 /* The calls that change with a window's atomics. A static library does not define them: the MPI's
@@ -208,9 +211,11 @@ struct window {
 #endif
 
 /* The calls that the layer defines under their PMPI_* names, too. */
-#define DROPIN_LOCKING(X) \
-	DROPIN_INITS(X)   \
-	DROPIN_SESSIONS(X) DROPIN_ENDS(X) DROPIN_MAKERS(X) DROPIN_LOCKS(X) DROPIN_ATTRIBUTES(X)
+#define DROPIN_LOCKING(X)  \
+	DROPIN_INITS(X)    \
+	DROPIN_SESSIONS(X) \
+	DROPIN_ENDS(X)     \
+	DROPIN_MAKERS(X) DROPIN_ALLOCATE(X) DROPIN_LOCKS(X) DROPIN_ATTRIBUTES(X)
 /* All calls that it defines. */
 #define DROPIN_CALLS(X) DROPIN_LOCKING(X) DROPIN_ATOMICS(X) DROPIN_FLUSHES(X)
 
@@ -275,9 +280,17 @@ int bypass_unlock(struct window *w, int rank);
 /* attach.c ---------------------------------------------------------------- */
 
 /* The MPI has created a window over comm: give it Pawl locks, unless it is to keep the MPI's, and
- * Pawl's atomics, if they are asked for. base: where the program gets memory of MPI_Win_allocate,
- * or NULL. Collective over comm. A mistake of the user raises an MPI error and frees the window. */
-int dropin_attach(MPI_Comm comm, MPI_Info info, void *base, MPI_Win *win);
+ * Pawl's atomics, if they are asked for. Collective over comm. A mistake of the user raises an MPI
+ * error and frees the window. */
+int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win);
+
+/* The same for MPI_Win_allocate, before the MPI makes the window. True: the MPI is to make it now,
+ * and dropin_allocated() gets its code. False: *rc is what the call returns; *base (of whatever
+ * type) has got the memory. */
+struct making;
+bool dropin_allocate(struct making *m, MPI_Comm comm, MPI_Info info, MPI_Aint size, MPI_Aint unit,
+		     void *base, MPI_Win *win, int *rc);
+int dropin_allocated(struct making *m, int rc, MPI_Win *win);
 
 /* MPI_Init has returned. */
 void dropin_begin(void);

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "dropin/calls.h"
+#include "dropin/request.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 /* The program's line. */
@@ -37,17 +38,40 @@ static inline void finish(MPI_Fint *ierr, int rc)
 		*ierr = rc;
 }
 
-/* base: where the program gets memory of MPI_Win_allocate, or NULL. */
 static inline void made(MPI_Fint *ierr, MPI_Fint rc, const MPI_Fint *comm, const MPI_Fint *info,
-			void *base, MPI_Fint *win)
+			MPI_Fint *win)
 {
-	behind_depth--;
 	if (rc == MPI_SUCCESS && !is_behind()) {
 		MPI_Win w = PMPI_Win_f2c(*win);
 
-		rc = dropin_attach(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), base, &w);
+		rc = dropin_attach(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &w);
 		*win = PMPI_Win_c2f(w);
 	}
+	finish(ierr, rc);
+}
+
+/* dropin_allocate() with *win. */
+static inline bool allocate(struct making *m, const MPI_Fint *comm, const MPI_Fint *info,
+			    MPI_Aint size, MPI_Aint unit, void *base, MPI_Fint *win, MPI_Fint *ierr)
+{
+	MPI_Win w = MPI_WIN_NULL;
+	int rc;
+
+	if (dropin_allocate(m, PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), size, unit, base, &w,
+			    &rc))
+		return true;
+	*win = PMPI_Win_c2f(w);
+	finish(ierr, rc);
+	return false;
+}
+
+static inline void allocated(struct making *m, MPI_Fint *ierr, MPI_Fint rc, MPI_Fint *win)
+{
+	MPI_Win w = rc == MPI_SUCCESS ? PMPI_Win_f2c(*win) : MPI_WIN_NULL;
+
+	rc = dropin_allocated(m, rc, &w);
+	if (w != MPI_WIN_NULL)
+		*win = PMPI_Win_c2f(w);
 	finish(ierr, rc);
 }
 
@@ -88,9 +112,9 @@ static void find_native(const char *name, const void *caller, void *call)
 #define FLUSH(name, by_c, call) PUBLIC void name(MPI_Fint *r, MPI_Fint *w, MPI_Fint *e) { finish(e, (by_c ? MPI_##call : dropin_##call)(*r, PMPI_Win_f2c(*w))); }
 #define FLUSH_ALL(name, by_c, call) PUBLIC void name(MPI_Fint *w, MPI_Fint *e) { finish(e, (by_c ? MPI_##call : dropin_##call)(PMPI_Win_f2c(*w))); }
 
-/* Memory comes from the caller (create) or from the MPI (allocate). base is an address or a
+/* Memory comes from the caller (create) or from the MPI (allocate, shared). base is an address or a
  * descriptor; unit points to an integer of either size. */
-#define MAKER(name, native, memory, parameters, arguments) \
+#define MAKER(name, native, before, after, parameters, arguments) \
 	extern __attribute__((weak)) void native parameters; \
 	PUBLIC void name parameters \
 	{ \
@@ -99,17 +123,27 @@ static void find_native(const char *name, const void *caller, void *call)
 		if (!call) \
 			find_native(#native, SITE, &call); \
 		presence_announce(); \
+		before \
 		behind_depth++; \
 		e = &rc; \
 		call arguments; \
-		made(ierr, rc, c, i, memory, w); \
+		behind_depth--; \
+		after; \
 	}
+#define MADE made(ierr, rc, c, i, w)
 #define CREATE(name, native) \
-	MAKER(name, native, NULL, (void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (base, size, unit, i, c, w, e))
-#define ALLOCATE(name, native) \
-	MAKER(name, native, base, (MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e), (size, unit, i, c, base, w, e))
+	MAKER(name, native, , MADE, (void *base, MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (base, size, unit, i, c, w, e))
+#define BY_MPI(name, native, before, after) \
+	MAKER(name, native, before, after, (MPI_Aint *size, void *unit, MPI_Fint *i, MPI_Fint *c, void *base, MPI_Fint *w, MPI_Fint *e), (size, unit, i, c, base, w, e))
+#define SHARED(name, native) BY_MPI(name, native, , MADE)
+#define ALLOCATE_OF(name, native, unit_t) \
+	BY_MPI(name, native, \
+	       struct making m; const bool behind = is_behind(); \
+	       if (!behind && !allocate(&m, c, i, *size, *(unit_t *)unit, base, w, e)) return;, \
+	       if (behind) finish(ierr, rc); else allocated(&m, ierr, rc, w))
+#define ALLOCATE(name, native) ALLOCATE_OF(name, native, MPI_Fint)
 #define DYNAMIC(name, native) \
-	MAKER(name, native, NULL, (MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (i, c, w, e))
+	MAKER(name, native, , MADE, (MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (i, c, w, e))
 
 #ifdef MPICH_VERSION
 #define BY_C true
@@ -142,8 +176,8 @@ SPELLINGS_MADE(CREATE, mpi_win_create, MPI_WIN_CREATE)
 SPELLINGS_MADE(DYNAMIC, mpi_win_create_dynamic, MPI_WIN_CREATE_DYNAMIC)
 SPELLINGS_MADE(ALLOCATE, mpi_win_allocate, MPI_WIN_ALLOCATE)
 SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_cptr, MPI_WIN_ALLOCATE_CPTR)
-SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_shared, MPI_WIN_ALLOCATE_SHARED)
-SPELLINGS_MADE(ALLOCATE, mpi_win_allocate_shared_cptr, MPI_WIN_ALLOCATE_SHARED_CPTR)
+SPELLINGS_MADE(SHARED, mpi_win_allocate_shared, MPI_WIN_ALLOCATE_SHARED)
+SPELLINGS_MADE(SHARED, mpi_win_allocate_shared_cptr, MPI_WIN_ALLOCATE_SHARED_CPTR)
 
 #elif defined(MPICH_VERSION)
 
@@ -151,9 +185,9 @@ CREATE(mpi_win_create_f08ts_, pmpir_win_create_f08ts_)
 CREATE(mpi_win_create_f08ts_large_, pmpir_win_create_f08ts_large_)
 DYNAMIC(mpi_win_create_dynamic_f08_, pmpir_win_create_dynamic_f08_)
 ALLOCATE(mpi_win_allocate_f08_, pmpir_win_allocate_f08_)
-ALLOCATE(mpi_win_allocate_f08_large_, pmpir_win_allocate_f08_large_)
-ALLOCATE(mpi_win_allocate_shared_f08_, pmpir_win_allocate_shared_f08_)
-ALLOCATE(mpi_win_allocate_shared_f08_large_, pmpir_win_allocate_shared_f08_large_)
+ALLOCATE_OF(mpi_win_allocate_f08_large_, pmpir_win_allocate_f08_large_, MPI_Aint)
+SHARED(mpi_win_allocate_shared_f08_, pmpir_win_allocate_shared_f08_)
+SHARED(mpi_win_allocate_shared_f08_large_, pmpir_win_allocate_shared_f08_large_)
 
 /* The others come to MPI_Init of this library. */
 #ifndef PIC

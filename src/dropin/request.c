@@ -164,28 +164,36 @@ static void check_kind(struct request *r)
 	r->mistake = r->why[0] != '\0';
 }
 
+const char no_unified[] =
+    "the MPI does not give this window the memory model MPI_WIN_UNIFIED, which"
+    " is needed";
+
+bool request_is_separate(MPI_Win win)
+{
+	const int *model = window_attribute(win, MPI_WIN_MODEL);
+
+	return model && *model != MPI_WIN_UNIFIED;
+}
+
 /* What the MPI tells of the window. Direct: accesses to it, within a node, are loads and stores:
  * with Open MPI (osc/sm) on windows that the MPI allocates, and in most programs on shared windows.
  * (An MPI_Put of MPICH waits for the target in these, too.) */
 static void read_window(struct request *r, MPI_Win win)
 {
-	const int *flavor = window_attribute(win, MPI_WIN_CREATE_FLAVOR);
-	const int *model = window_attribute(win, MPI_WIN_MODEL);
+	static const int allocated = MPI_WIN_FLAVOR_ALLOCATE;
+	const int *flavor =
+	    win == MPI_WIN_NULL ? &allocated : window_attribute(win, MPI_WIN_CREATE_FLAVOR);
 
-	if (!flavor || !model) {
-		if (!r->why[0])
-			snprintf(r->why, sizeof r->why,
-				 "the MPI does not tell the memory model of a window");
-		return;
-	}
-	r->direct = *flavor == MPI_WIN_FLAVOR_SHARED;
+	r->direct = flavor && *flavor == MPI_WIN_FLAVOR_SHARED;
 #ifdef OPEN_MPI
-	r->direct = r->direct || *flavor == MPI_WIN_FLAVOR_ALLOCATE;
+	r->direct = r->direct || (flavor && *flavor == MPI_WIN_FLAVOR_ALLOCATE);
 #endif
-	if (!r->why[0] && *model != MPI_WIN_UNIFIED)
-		snprintf(r->why, sizeof r->why,
-			 "the MPI gives this window the separate memory model, and MPI_WIN_UNIFIED"
-			 " is needed");
+	if (r->why[0])
+		return;
+	if (!flavor)
+		snprintf(r->why, sizeof r->why, "the MPI does not tell the kind of a window");
+	else if (win != MPI_WIN_NULL && request_is_separate(win))
+		snprintf(r->why, sizeof r->why, "%s", no_unified);
 }
 
 static void set_progress(struct request *r)

@@ -212,10 +212,13 @@ struct atomics {
 	struct target target[];
 };
 
-/* The window has been created and, unless it has none, has got its locks: give it atomics, if all
- * processes can; a message says why not. base: where the program gets the memory of
- * MPI_Win_allocate, or NULL. The window may get another handle. Collective. */
-void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle);
+/* The window, made as win, has got its locks, unless it has none: give it atomics, if all processes
+ * can; else returns why not. w may be NULL, for want of memory. Collective. */
+const char *atomics_open(struct window *w, MPI_Comm comm, MPI_Win win);
+/* The same for a window that MPI_Win_allocate is to make: if the result is NULL, it has been made,
+ * and *base (of whatever type) has got its memory. */
+const char *atomics_allocate(struct window *w, MPI_Comm comm, MPI_Info info, MPI_Aint size,
+			     MPI_Aint unit, void *base, MPI_Win *win);
 /* The MPI has freed the window. Collective. */
 void atomics_close(struct window *w);
 /* Whether all of these bytes of a dynamic window are attached. */

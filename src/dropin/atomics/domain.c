@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which windows have Pawl's atomics, and when a target is exposed (atomics.h). */
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,45 +197,41 @@ static bool share(struct atomics *a)
 	return all_agree(a->comm, ok);
 }
 
-/* Over several nodes: memory that the processes of each can map, and a window of it. */
-static bool allocate_far(struct atomics *a, MPI_Info info, MPI_Info noncontig, void *memory,
-			 MPI_Win *fresh)
-{
-	const MPI_Aint size = a->target[a->rank].size;
-	const int unit = (int)a->target[a->rank].unit;
-	void *base;
+/* What the layer is to give, and to whom. */
+struct wish {
+	struct window *w;
+	MPI_Comm comm;
+	MPI_Info info, noncontig;
+	bool allocates; /* MPI_Win_allocate: the window is made here */
+	MPI_Win win;    /* MPI_WIN_NULL: not yet made */
+	void *memory;   /* what has been allocated for it */
+	int flavor;
+	MPI_Aint size, unit;
+};
 
-	if (!all_agree(a->comm, next_mpi.Win_allocate_shared(size, unit, noncontig, a->node, &base,
-							     &a->memory) == MPI_SUCCESS)) {
+/* Whether processes of a node can map each other's memory of such a window. */
+static bool is_mapped(const struct wish *x)
+{
+	return x->allocates || x->flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+/* Over several nodes: memory that the processes of each can map, and a window of it. */
+static bool allocate_far(struct wish *x, struct atomics *a)
+{
+	if (!all_agree(a->comm,
+		       next_mpi.Win_allocate_shared(x->size, (int)x->unit, x->noncontig, a->node,
+						    &x->memory, &a->memory) == MPI_SUCCESS)) {
 		a->memory = MPI_WIN_NULL;
 		return false;
 	}
-	memcpy(memory, &base, sizeof base);
-	return next_Win_create(base, size, unit, info, a->comm, fresh) == MPI_SUCCESS;
-}
-
-static bool allocate_near(struct atomics *a, MPI_Info noncontig, void *memory, MPI_Win *fresh)
-{
-	const struct target *t = &a->target[a->rank];
-
-	return next_Win_allocate_shared(t->size, (int)t->unit, noncontig, a->comm, memory, fresh) ==
+	return next_Win_create(x->memory, x->size, (int)x->unit, x->info, a->comm, &x->win) ==
 	       MPI_SUCCESS;
 }
 
-/* The window, made by MPI_Win_allocate, is that one from now on, whose memory all of a node map. */
-static void replace(struct window *w, MPI_Win fresh, void *memory, void *base, MPI_Win *handle)
+static bool allocate_near(struct wish *x, struct atomics *a)
 {
-	bool stale;
-
-	windows_remove(w);
-	next_Win_free(handle);
-	*handle = w->win = fresh;
-	memcpy(base, &memory, sizeof memory);
-	w->atomics->is_allocated = true;
-	if (windows_add(w, &stale))
-		return;
-	fprintf(stderr, "pawl: out of memory for the list of windows\n");
-	PMPI_Abort(w->atomics->comm, EXIT_FAILURE);
+	return next_Win_allocate_shared(x->size, (int)x->unit, x->noncontig, a->comm, &x->memory,
+					&x->win) == MPI_SUCCESS;
 }
 
 /* Where the memory of the processes is. mapped: this process can map that of its node. */
@@ -258,30 +253,12 @@ static bool find_targets(MPI_Win made, struct atomics *a, bool mapped)
 	return ok;
 }
 
-/* Whether processes of a node can map each other's memory of such a window. */
-static bool is_mapped(int flavor, const void *base)
+/* What the MPI has made. */
+static enum reason read_window(struct wish *x)
 {
-	return flavor == MPI_WIN_FLAVOR_SHARED || (flavor == MPI_WIN_FLAVOR_ALLOCATE && base);
-}
-
-/* What the layer is to give, and to whom. */
-struct wish {
-	struct window *w;
-	MPI_Comm comm;
-	MPI_Info info, noncontig;
-	void *base; /* of MPI_Win_allocate: where the program gets its memory */
-	MPI_Win *handle;
-	int flavor;
-	MPI_Aint size;
-	int unit;
-};
-
-/* What needs no other process. */
-static enum reason prepare(struct wish *x, struct atomics *a)
-{
-	const MPI_Aint *bytes = window_attribute(*x->handle, MPI_WIN_SIZE);
-	const int *unit = window_attribute(*x->handle, MPI_WIN_DISP_UNIT),
-		  *flavor = window_attribute(*x->handle, MPI_WIN_CREATE_FLAVOR);
+	const MPI_Aint *bytes = window_attribute(x->win, MPI_WIN_SIZE);
+	const int *unit = window_attribute(x->win, MPI_WIN_DISP_UNIT),
+		  *flavor = window_attribute(x->win, MPI_WIN_CREATE_FLAVOR);
 
 	if (!flavor)
 		return NO_FLAVOR;
@@ -290,19 +267,30 @@ static enum reason prepare(struct wish *x, struct atomics *a)
 	x->flavor = *flavor;
 	x->size = x->flavor == MPI_WIN_FLAVOR_DYNAMIC ? PTRDIFF_MAX : *bytes;
 	x->unit = x->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 1 : *unit;
-	if (x->flavor != MPI_WIN_FLAVOR_ALLOCATE)
-		x->base = NULL;
+	return NONE;
+}
+
+/* What needs no other process. */
+static enum reason prepare(struct wish *x, struct atomics *a)
+{
+	const enum reason why = x->allocates ? NONE : read_window(x);
+
+	if (why != NONE)
+		return why;
 	if (!types_begin())
 		return NO_ATTRIBUTE;
 	if (!a)
 		return NO_MEMORY;
 	a->is_dynamic = x->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-	if (x->base &&
-	    (x->info == MPI_INFO_NULL ? PMPI_Info_create(&x->noncontig)
+	a->is_allocated = x->allocates;
+	if (!x->allocates)
+		return NONE;
+	if (x->unit != (int)x->unit)
+		return NO_ALLOCATION;
+	if ((x->info == MPI_INFO_NULL ? PMPI_Info_create(&x->noncontig)
 				      : PMPI_Info_dup(x->info, &x->noncontig)) != MPI_SUCCESS)
 		return NO_MEMORY;
-	if (x->base)
-		PMPI_Info_set(x->noncontig, "alloc_shared_noncontig", "true");
+	PMPI_Info_set(x->noncontig, "alloc_shared_noncontig", "true");
 	return NONE;
 }
 
@@ -334,11 +322,12 @@ static enum reason tell(const struct wish *x, struct atomics *a, MPI_Comm comm, 
 	int n;
 
 	if (mine == NONE) {
-		a->copies = !a->far && !is_mapped(x->flavor, x->base);
+		a->copies = !a->far && !is_mapped(x);
 		a->in_node = ranks_in(a->comm, a->node, &n);
 		if (!a->in_node || (a->far && !a->away))
 			told.why = NO_MEMORY;
-		told.self = copy_self(a, window_attribute(*x->handle, MPI_WIN_BASE));
+		told.self =
+		    copy_self(a, x->allocates ? NULL : window_attribute(x->win, MPI_WIN_BASE));
 	}
 	if (PMPI_Allgather(&told, sizeof told, MPI_BYTE, all, sizeof told, MPI_BYTE, comm) !=
 	    MPI_SUCCESS)
@@ -363,30 +352,23 @@ static bool may_copy(struct atomics *a, const struct told *all)
 }
 
 /* All processes have told that they can. */
-static enum reason provide(const struct wish *x, struct atomics *a, const struct told *all)
+static enum reason provide(struct wish *x, struct atomics *a, const struct told *all)
 {
-	const bool mapped = is_mapped(x->flavor, x->base);
-	MPI_Win fresh = MPI_WIN_NULL;
-	void *memory = NULL;
 	enum reason why = NONE;
 
 	if (a->is_pooled)
 		share_pool(a, x->w->pool, x->w->id);
 	else if (!share(a))
 		return NO_SHARED;
-	if (x->base && !(a->far ? allocate_far(a, x->info, x->noncontig, &memory, &fresh)
-				: allocate_near(a, x->noncontig, &memory, &fresh)))
+	if (x->allocates && !(a->far ? allocate_far(x, a) : allocate_near(x, a)))
 		why = NO_ALLOCATION;
 	else if (a->copies && !may_copy(a, all))
 		why = NO_COPIES;
-	else if (!find_targets(x->base ? fresh : x->w->win, a, mapped))
+	else if (!find_targets(x->win, a, is_mapped(x)))
 		why = NO_PLACE;
 	why = worst(a->comm, why);
-	x->w->atomics = a;
-	if (why == NONE && x->base)
-		replace(x->w, fresh, memory, x->base, x->handle);
-	else if (x->base && why < NO_ALLOCATION)
-		next_Win_free(&fresh);
+	if (why != NONE && x->allocates && why < NO_ALLOCATION)
+		next_Win_free(&x->win);
 	return why;
 }
 
@@ -458,39 +440,63 @@ static void begin_to_serve(struct window *w)
 	}
 }
 
-/* w: NULL if this process is out of memory for it; then others have none in a pool. */
-void atomics_open(struct window *w, MPI_Comm comm, MPI_Info info, void *base, MPI_Win *handle)
+/* x->w: NULL if this process is out of memory for it; then others have none in a pool. Returns why
+ * the window keeps the MPI's atomics, or NULL. */
+static const char *grant(struct wish *x)
 {
+	struct window *w = x->w;
+	const bool is_pooled = w && w->pool && w->pool->exposures && !w->pool->races;
+	struct atomics *a = w ? atomics_new(w, x->comm, is_pooled) : NULL;
+	enum reason why = prepare(x, a);
+	struct told *all;
+
+	if (!is_pooled)
+		why = take_comm(x, a, why);
+	all = is_pooled ? w->pool->exposures->told : a ? a->told : NULL;
+	if (why == NONE || is_pooled)
+		why = tell(x, a, is_pooled ? w->pool->comm : a->comm, all, why);
+	if (why == NONE)
+		why = provide(x, a, all);
+	if (x->noncontig != MPI_INFO_NULL)
+		PMPI_Info_free(&x->noncontig);
+	if (why != NONE) {
+		atomics_free(a);
+		return texts[why];
+	}
+	a->crowded = w->pool && w->pool->crowded;
+	w->win = x->win;
+	w->atomics = a;
+	atomic_fetch_add(&atomics_windows, 1);
+	begin_to_serve(w);
+	return NULL;
+}
+
+const char *atomics_open(struct window *w, MPI_Comm comm, MPI_Win win)
+{
+	return grant(&(struct wish){
+	    .w = w, .comm = comm, .info = MPI_INFO_NULL, .noncontig = MPI_INFO_NULL, .win = win});
+}
+
+const char *atomics_allocate(struct window *w, MPI_Comm comm, MPI_Info info, MPI_Aint size,
+			     MPI_Aint unit, void *base, MPI_Win *win)
+{
+	const char *why;
 	struct wish x = {.w = w,
 			 .comm = comm,
 			 .info = info,
 			 .noncontig = MPI_INFO_NULL,
-			 .base = base,
-			 .handle = handle};
-	const bool is_pooled = w && w->pool && w->pool->exposures && !w->pool->races;
-	struct atomics *a = w ? atomics_new(w, comm, is_pooled) : NULL;
-	enum reason why = prepare(&x, a);
-	struct told *all;
+			 .allocates = true,
+			 .win = MPI_WIN_NULL,
+			 .flavor = MPI_WIN_FLAVOR_ALLOCATE,
+			 .size = size,
+			 .unit = unit};
 
-	if (!is_pooled)
-		why = take_comm(&x, a, why);
-	all = is_pooled ? w->pool->exposures->told : a ? a->told : NULL;
-	if (why == NONE || is_pooled)
-		why = tell(&x, a, is_pooled ? w->pool->comm : a->comm, all, why);
-	if (why == NONE)
-		why = provide(&x, a, all);
-	if (x.noncontig != MPI_INFO_NULL)
-		PMPI_Info_free(&x.noncontig);
-	if (why == NONE) {
-		a->crowded = w->pool && w->pool->crowded;
-		atomic_fetch_add(&atomics_windows, 1);
-		begin_to_serve(w);
-		return;
+	why = grant(&x);
+	if (!why) {
+		*win = x.win;
+		memcpy(base, &x.memory, sizeof x.memory);
 	}
-	if (w)
-		w->atomics = NULL;
-	message_once(comm, "windows keep the atomics of the MPI", texts[why]);
-	atomics_free(a);
+	return why;
 }
 
 void atomics_close(struct window *w)

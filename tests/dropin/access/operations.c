@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All operations that an epoch allows: those with a request, atomic ones,
- * the four flushes, MPI_Win_sync; and displacement units that differ by rank.
+ * the four flushes, MPI_Win_sync; displacement units that differ by rank; and calls of
+ * MPI_Win_allocate with an error, more of them than the layer has places for windows.
  */
 #include "tests/dropin/area.h"
 
@@ -203,6 +204,21 @@ static void displacement_units(void)
 	result("displacement units that differ by rank");
 }
 
+static void refused(void)
+{
+	enum { CALLS = 20 };
+	int64_t *base;
+	MPI_Win win;
+
+	now_doing("MPI_Win_allocate of a negative size");
+	MPI_Comm_set_errhandler(a.comm, MPI_ERRORS_RETURN);
+	for (int i = 0; i < CALLS; i++)
+		expect(MPI_Win_allocate(-16, 1, MPI_INFO_NULL, a.comm, &base, &win) != MPI_SUCCESS,
+		       "it makes a window");
+	MPI_Comm_set_errhandler(a.comm, MPI_ERRORS_ARE_FATAL);
+	result("MPI_Win_allocate of a negative size");
+}
+
 int main(int argc, char **argv)
 {
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
@@ -220,6 +236,7 @@ int main(int argc, char **argv)
 		area_close(&a);
 	}
 	area_open(&a, AREA_ALLOCATE, MPI_COMM_WORLD, WORDS, MPI_INFO_NULL);
+	refused();
 	displacement_units();
 	area_close(&a);
 	return tap_end();
