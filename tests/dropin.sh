@@ -339,7 +339,7 @@ elif said=$($CC -D_GNU_SOURCE -std=c11 "$sources/loading/refused.c" -o "$work/re
 else
 	skip "atomics, a kernel that refuses copies" "$(printf '%s' "$said" | head -n 1)"
 fi
-tap_program "atomics, info keys about accumulates" atomics 3 "$programs/access/keys"
+tap_program "atomics, info keys about accumulates" atomics $ranks "$programs/access/keys"
 [ -n "${TEST_SECOND-}" ] || check "atomics, info keys: updates that are lost are noticed" broken \
 	atomics 4 "$programs/access/keys"
 check "an unknown value of PAWL_ATOMICS" fails under default 2 60 env PAWL_ATOMICS=yes \

@@ -5,8 +5,8 @@
  *
  *   transfers      who has which target and completes how, as in the one-sided part of the Intel
  *                  MPI Benchmarks (IMB-RMA), in epochs of shared locks
- *   kernels        the RMA forms of the Parallel Research Kernels: transpose, stencil, pipeline;
- *                  and random updates of a table, as HPCC's RandomAccess has them
+ *   kernels        the RMA forms of the Parallel Research Kernels: transpose, stencil, pipeline,
+ *                  nstream; and random updates of a table, as HPCC's RandomAccess has them
  *   defects        what MPIs do wrong: polls of a word of the own window, which hang where the
  *                  target must call the MPI; floating point by MPI_Fetch_and_op, which is wrong in
  *                  osc/ucx of Open MPI 4.1 (the value found is that of bits added as
@@ -625,6 +625,108 @@ static void pipeline(bool polls)
 	close_window(&win, in);
 }
 
+/* A vector in parts, in one epoch as long as it lives. With MPI_Win_create the window is one of
+ * memory that has been allocated as a shared window of each node. */
+enum { PART = 16 };
+struct vector {
+	MPI_Win all, node;
+	double *part; /* of this rank */
+};
+
+static void vector_open(struct vector *v, MPI_Comm comm, MPI_Comm node, double value)
+{
+	const MPI_Aint bytes = PART * sizeof *v->part;
+	MPI_Info info = area_info(MPI_INFO_NULL);
+
+	v->node = MPI_WIN_NULL;
+	if (flavour == AREA_CREATE) {
+		MPI_Win_allocate_shared(bytes, 1, info, node, &v->part, &v->node);
+		MPI_Win_create(v->part, bytes, 1, info, comm, &v->all);
+	} else {
+		MPI_Win_allocate(bytes, 1, info, comm, &v->part, &v->all);
+	}
+	MPI_Info_free(&info);
+	MPI_Win_lock_all(MPI_MODE_NOCHECK, v->all);
+	for (int i = 0; i < PART; i++)
+		v->part[i] = value;
+}
+
+static void vector_close(struct vector *v)
+{
+	MPI_Win_unlock_all(v->all);
+	MPI_Win_free(&v->all);
+	if (v->node != MPI_WIN_NULL)
+		MPI_Win_free(&v->node);
+}
+
+/* Orders stores and RMA before the meeting before loads and RMA after it. */
+static void vector_meet(const struct vector *v)
+{
+	MPI_Win_sync(v->all);
+	meet();
+	MPI_Win_sync(v->all);
+}
+
+/* Element i of all others' parts: it is read, or added to, by a call with a request. */
+static void vector_access(const struct vector *v, int i, bool adds, double wanted)
+{
+	const MPI_Aint at = i * (MPI_Aint)sizeof *v->part;
+	const double one = 1;
+
+	for (int k = 1; k < size; k++) {
+		const int target = (rank + k) % size;
+		double got = -1;
+		MPI_Request r;
+
+		if (adds)
+			MPI_Raccumulate(&one, 1, MPI_DOUBLE, target, at, 1, MPI_DOUBLE, MPI_SUM,
+					v->all, &r);
+		else
+			MPI_Rget(&got, 1, MPI_DOUBLE, target, at, 1, MPI_DOUBLE, v->all, &r);
+		MPI_Wait(&r, MPI_STATUS_IGNORE);
+		expect(adds || got == wanted, "element %d of rank %d is %g instead of %g", i,
+		       target, got, wanted);
+	}
+}
+
+/* A += B + 3 C: each process in its part, by loads and stores; then single elements of others. */
+static void nstream(void)
+{
+	const double wanted = STEPS * (2 + 3 * 2.0);
+	struct vector a, b, c;
+	MPI_Comm comm, node;
+	double begin;
+
+	now_doing("%s: nstream", area_flavour_name[flavour]);
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+	vector_open(&a, comm, node, 0);
+	vector_open(&b, comm, node, 2);
+	vector_open(&c, comm, node, 2);
+	meet();
+	begin = MPI_Wtime();
+	for (int step = 0; step < STEPS; step++)
+		for (int i = 0; i < PART; i++)
+			a.part[i] += b.part[i] + 3 * c.part[i];
+	vector_meet(&a);
+	for (int i = 0; i < PART; i++)
+		vector_access(&a, i, false, wanted);
+	meet();
+	for (int i = 0; i < PART; i++)
+		vector_access(&a, i, true, 0);
+	MPI_Win_flush_all(a.all);
+	vector_meet(&a);
+	for (int i = 0; i < PART; i++)
+		expect(a.part[i] == wanted + size - 1, "element %d is %g instead of %g", i,
+		       a.part[i], wanted + size - 1);
+	over(begin, 2 * PART, "nstream, elements of others");
+	vector_close(&c);
+	vector_close(&b);
+	vector_close(&a);
+	MPI_Comm_free(&node);
+	MPI_Comm_free(&comm);
+}
+
 /* Exclusive or with random numbers at random places, twice: the second time undoes the first. */
 static void random_updates(void)
 {
@@ -806,6 +908,7 @@ int main(int argc, char **argv)
 			transpose((enum transpose)by);
 		stencil();
 		pipeline(false);
+		nstream();
 		random_updates();
 		if (!cured)
 			continue;
