@@ -15,7 +15,7 @@
  * exclusively, the others shared; READERS, INTENTS, INTENTS_SHARED likewise; AHEADS: ahead) any
  * number of times and may stop between two acquires: exclusion, no deadlock (awaits are blocking
  * guards), and at the end W is free, no promise is open, and a mode that a node has is in the
- * directory. -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads,
+ * directory. -DVISITS: sharers at other nodes than the home's count themselves in VISITS. -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads,
  * and writes later; CPU stores come in between. Exclusive clients have no deadline then, unless
  * with LIVE or 3 nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
  * leaves (P1) take effect after the release has returned; NEXT is that of an even or odd turn.
@@ -104,6 +104,17 @@
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 BREAK_GATE | bfs | deadlock | a client ahead at the home's node looks at TAIL only | it waits for the writer |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 READERS=2 INTENTS=4 INTENTS_SHARED=4 AHEADS=4 BREAK_CLASS | bfs | assert | intents of both kinds ahead are admitted beside sharers | sharers and intents |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 BREAK_REOPEN | bfs | assert | a recall ends while clients ahead are admitted | two holders |
+ * | VISITS WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's visits | 203 102 |
+ * | VISITS SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and visit | 2 267 824 |
+ * | VISITS NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one visits | 35 337 509 |
+ * | VISITS TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's visits, deadlines | 4 240 981 |
+ * | VISITS INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's visits | 78 877 |
+ * | VISITS WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_GUESTS | bfs | assert | a writer of the home's node does not look at VISITS | two holders |
+ * | VISITS WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in VISITS | two holders |
+ * | VISITS WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a sharer makes TAIL VISITED, and does not look at W after that | two holders |
+ * | VISITS NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_VISITS | bfs | assert | a head does not wait for sharers that visit | two holders |
+ * | VISITS NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_UNVISITED | bfs | deadlock | the last visitor does not tell the head | |
+ * | VISITS NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_UNCOUNTED | bfs | assert | a head that visits leaves the queue before it counts itself | two holders |
  */
 #ifndef NN
 #define NN 2
@@ -377,6 +388,34 @@ bit given[NN];
 #define ALL_MET true
 #endif
 
+/* V: VISITS, with the node that waits for the last visitor; whether the directory, wherever it is,
+ * is VISITED. The home's node looks at VISITS where TAIL has said so (looked). */
+#ifdef VISITS
+#define VISITED visited
+#define CLOSED \
+	closer = 0; \
+	if :: t != S -> visited = 0 :: else fi
+byte vis, closer;
+bit visited;
+#define IS_VISITED (n == HOME && !tail && visited && (c == X || c == I))
+#ifdef BREAK_GUESTS
+#define NOT_VISITED true
+#else
+#define NOT_VISITED (!vis)
+#endif
+#ifdef BREAK_VISITS
+#define DRAINED true
+#else
+#define DRAINED (!visited || t == S || !vis)
+#endif
+#else
+#define VISITED false
+#define IS_VISITED false
+#define NOT_VISITED true
+#define DRAINED true
+#define CLOSED skip
+#endif
+
 /* S3: beside sharers for which the node keeps the queue */
 #define JOINS (c != X && keeps[n] && rd[n] && !EXCLUDED)
 
@@ -455,6 +494,7 @@ proctype P(byte p)
 	bit u;              /* no deadline */
 	bit v;              /* it has taken W as a client that is not the local head */
 	bit y;              /* it is in, and the local head still */
+	bit w, nr_out;      /* it is in by VISITS; it has been */
 	bit z;              /* it has waited at the home's node (B), once in this acquire */
 #ifdef BREAK_HOME
 	bit e;
@@ -494,7 +534,14 @@ try:
 #endif
 		:: atomic { c != S && !EXCLUDED && (SUMS || ADMITS(n)) -> COUNT };
 			if
-			:: atomic { ADMITS(n) -> goto cs }
+			:: atomic { ADMITS(n) && !IS_VISITED -> goto cs }
+#ifdef VISITS
+			:: atomic { ADMITS(n) && IS_VISITED };
+				if
+				:: atomic { NOT_VISITED -> goto cs }
+				:: atomic { MAY_TIME_OUT -> b = 1; q = 4; goto release }
+				fi
+#endif
 			:: atomic { else -> b = 1; goto release }
 			fi
 		:: atomic {
@@ -512,6 +559,55 @@ try:
 		:: skip
 		fi;
 slow:
+#ifdef VISITS
+		/* V1 */
+		if
+#ifdef BREAK_COUNTED
+		:: c == S && n != HOME && !tail && visited && !(m == X && CONFLICT(HOME, S)) ->
+			atomic { vis++; w = 1; goto cs }
+#endif
+		:: atomic { c == S && n != HOME -> vis++ };
+			/* V2 */
+			if
+			:: atomic { !tail && visited -> r = m }
+			:: atomic { !tail && !visited && m != I && (m != X || set == BIT(HOME)) -> r = m };
+#ifdef BREAK_OPENS
+				if
+				:: r == X && CONFLICT(HOME, S) -> goto unvisit
+				:: else
+				fi;
+#endif
+				if
+				:: atomic {
+						!tail && !visited && m == r && (m != X || set == BIT(HOME)) ->
+						visited = 1
+#ifdef BREAK_OPENS
+						; r = N
+#endif
+					}
+				:: atomic { else -> goto unvisit }
+				fi
+			:: atomic { else -> goto unvisit }
+			fi;
+			if
+			:: atomic { r == X && CONFLICT(HOME, S) -> goto unvisit }
+			:: atomic { else -> r = 0; w = 1; goto cs }
+			fi
+		:: skip
+		fi;
+		goto unvisited;
+unvisit:
+		/* V4 */
+		atomic { r = 0; w = 0; vis--; s = (vis == 0 -> closer : 0) };
+		if
+#ifndef BREAK_UNVISITED
+		:: atomic { s -> ack[s - 1] = OLD; s = 0 }
+#endif
+		:: atomic { else -> s = 0 }
+		fi;
+		if :: atomic { nr_out -> nr_out = 0; goto out } :: atomic { else } fi;
+unvisited:
+#endif
 #ifdef VOTE
 		/* F1, F2 */
 		if
@@ -553,7 +649,14 @@ head:
 		/* H1, H2 */
 		:: atomic { !q && !handed[n] && ADMITS(n) && !EXCLUDED -> COUNT };
 			if
-			:: atomic { ADMITS(n) -> IN_AS_HEAD; goto cs }
+			:: atomic { ADMITS(n) && !IS_VISITED -> IN_AS_HEAD; goto cs }
+#ifdef VISITS
+			:: atomic { ADMITS(n) && IS_VISITED };
+				if
+				:: atomic { NOT_VISITED -> IN_AS_HEAD; goto cs }
+				:: atomic { MAY_TIME_OUT -> q = 6; b = 1; goto release }
+				fi
+#endif
 #ifdef BREAK_HITS
 			:: atomic { else -> NO_HEAD; b = 1; goto release }
 #else
@@ -689,14 +792,36 @@ ask:
 has:
 		/* The head of the queue of nodes, with the directory: o, dm, ds */
 		h = 1;
+#ifdef VISITS
+		/* V5: nobody is recalled from nodes that have the lock no more */
 		if
+		:: atomic { visited && !o && c != S -> t = (c == X -> N : I); goto drain }
+		:: atomic { else }
+		fi;
+#endif
+		if
+#ifdef VISITS
+		/* V3 */
+		:: atomic {
+				c == S && n != HOME && (o || !ds) &&
+				(dm == S || dm == N || (IS_AT_HOME && !SEEN(S))) ->
+				o = 1; w = 1;
+#ifndef BREAK_UNCOUNTED
+				vis++;
+#endif
+				visited = 1; goto depart
+			}
+#endif
 		:: atomic { o && c == X -> t = N }
 		:: atomic { o && PERMITS(dm) && dm != X -> goto join }
 		:: atomic { o && c != X && !(PERMITS(dm) && dm != X) -> t = MINE }
 		:: atomic { !o && c == X -> goto enter }
 		:: atomic { !o && NEXT_WRITES -> goto enter } /* S3 */
 		/* S0 */
-		:: atomic { c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) -> dm = MINE; ds = 0; goto join }
+		:: atomic {
+				c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) && !(VISITED && c != S) ->
+				dm = MINE; ds = 0; goto join
+			}
 		:: !o && c != X ->
 			/* S1: share, with the nodes that get their mode back */
 			if
@@ -708,20 +833,20 @@ has:
 		fi;
 		/* C1 */
 		if :: LEND && t == N -> r = dm :: r = 0 fi;
-		d_step { new_number(); ack[n] = 0; cl = (dm != X || t == N); NOT_ASKED };
+		d_step { new_number(); ack[n] = 0; cl = (dm != X || t == N || VISITED); NOT_ASKED };
 		/* C0 */
 		if
-		:: atomic { IS_AT_HOME && n != HOME && !SEEN(t) -> j = NN; cl = 0 }
-		:: atomic { !IS_AT_HOME || n == HOME || SEEN(t) }
+		:: atomic { IS_AT_HOME && n != HOME && !SEEN(t) && DRAINED -> j = NN; cl = 0 }
+		:: atomic { !IS_AT_HOME || n == HOME || SEEN(t) || !DRAINED }
 		fi;
 		if
-		:: atomic { j == NN && t != N -> j = 0 };
+		:: atomic { j == NN && t != N -> j = 0; CLOSED };
 			if
 			:: asker[HOME] -> write_modes(ds, t, N, 0, 0)
 			:: !asker[HOME] /* TAIL will say so */
 			fi;
 			atomic { dm = t; t = 0; r = 0; goto join }
-		:: atomic { j == NN && t == N -> j = 0; dm = r; ds = (r -> ds : 0); o = 0; goto enter }
+		:: atomic { j == NN && t == N -> j = 0; CLOSED; dm = r; ds = (r -> ds : 0); o = 0; goto enter }
 		:: else
 		fi;
 #ifdef BREAK_ACROSS
@@ -739,6 +864,13 @@ has:
 		ds = ds & ~BIT(n);
 #endif
 		write_modes(ds, (cl -> N : t), t, r, n + 1);
+#endif
+#ifdef VISITS
+		goto looks;
+drain:
+		skip;
+		d_step { ack[n] = 0; cl = 1; j = NN; r = 0 };
+looks:
 #endif
 		/* C2 */
 		do
@@ -799,9 +931,23 @@ has:
 			d_step { new_number() };
 			write_modes(g, N, t, r, n + 1);
 			atomic { g = 0 }
-		:: atomic { j == NN && !g -> j = 0; break }
+		:: atomic { j == NN && !g && DRAINED -> j = 0; CLOSED; break }
 #else
-		:: atomic { j == NN -> j = 0; break }
+		:: atomic { j == NN && DRAINED -> j = 0; CLOSED; break }
+#endif
+#ifdef VISITS
+		/* V5 */
+#if AHEADS
+		:: atomic { j == NN && !g && !DRAINED };
+#else
+		:: atomic { j == NN && !DRAINED };
+#endif
+			atomic { closer = n + 1; s = vis };
+			if
+			:: atomic { s == 0 -> j = 0 }
+			:: atomic { s && ack[n] -> ack[n] = 0; s = 0; j = 0 }
+			:: atomic { s && MAY_TIME_OUT -> s = 0; closer = 0; goto give_up }
+			fi
 #endif
 		od;
 		if
@@ -941,6 +1087,9 @@ before:
 #endif
 cs:
 		critical(p);
+#ifdef VISITS
+		if :: atomic { w -> nr_out = 1; goto unvisit } :: atomic { else } fi;
+#endif
 release:
 #if NP > NN
 		/* G: the head grants W to the next client of the node, or leaves its queue first */
@@ -1103,7 +1252,12 @@ freed:
 		fi;
 #endif
 		if
+#ifdef BREAK_UNCOUNTED
+		:: atomic { from == 0 && w -> vis++; NO_DIR; h = 0; NO_HEAD; goto cs }
+		:: atomic { from == 0 && !w -> NO_DIR; h = 0; NO_HEAD; goto cs }
+#else
 		:: atomic { from == 0 -> NO_DIR; h = 0; NO_HEAD; goto cs }
+#endif
 		:: atomic { from == 4 -> from = 0; NO_DIR; GONE; goto cs }
 		:: atomic { from == 2 || from == 5 -> NO_DIR; h = 0; goto without_place }
 #ifdef BREAK_LATE
@@ -1151,8 +1305,10 @@ done:
 		:: atomic { b && q == 5 -> b = 0; q = 0; goto head }
 #if AHEADS
 		:: atomic { b && q == 3 -> b = 0; q = 0; goto before }
-		:: atomic { b && q == 4 -> b = 0; q = 0; goto out }
 #endif
+		:: atomic { b && q == 4 -> b = 0; q = 0; goto out }
+		:: atomic { b && q == 6 && !handed[n] -> b = 0; q = 0; lh[n] = 0; goto emptied }
+		:: atomic { b && q == 6 && handed[n] -> b = 0; q = 0; goto head }
 		:: atomic { b && q == 0 -> b = 0; goto slow }
 		:: else
 		fi;
@@ -1208,6 +1364,9 @@ init
 	alive == 0;
 #ifdef POSTED
 	SETTLED(0) && SETTLED(1) && SETTLED(NN - 1);
+#endif
+#ifdef VISITS
+	assert(!vis && !closer);
 #endif
 	assert(tail == 0);
 	for (i : 0 .. NN - 1) {

@@ -74,7 +74,7 @@ check "65,000 ranks: the default of max_held falls" says "^declock .* 1 +1$" \
 	mpi_run 1 60 "$info" --ranks=65000
 check "1000 ranks: nodes and descriptors" says "machine 1 > node 16\$" \
 	mpi_run 1 60 "$info" --ranks=1000 --ranks-per-node=64 --locks=5000
-check "a last node of one rank" says "^adaptive .* \\(720*[0-9]* bytes a rank on the last node\\)\$" \
+check "a last node of one rank" says "^adaptive .* \\(800*[0-9]* bytes a rank on the last node\\)\$" \
 	mpi_run 1 60 "$info" --ranks=129 --ranks-per-node=128 --locks=1000000
 check "a number that is none" complains "^pawl-info: --ranks: accepted is a number" --ranks=many
 check "a word too many, in one message" complains_once 'no option "now"' now

@@ -496,7 +496,7 @@ int main(void)
 				areas(p, uneven[k], uneven_ranks[k], "t_dc=3");
 	}
 	places();
-	small_node("adaptive", 72);
+	small_node("adaptive", 80);
 	small_node("rma-mcs", 8);
 	small_node("rma-rw", 40);
 	small_node("mgl", 24);

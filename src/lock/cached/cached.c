@@ -105,7 +105,7 @@ static uint64_t scratch_words(const struct lock_setup *s)
 {
 	const struct cached_constants *k = s->state;
 
-	return SCRATCH_EACH * (uint64_t)k->nodes;
+	return SCRATCH_EACH * (uint64_t)k->nodes + 1;
 }
 
 static int node_of(const struct lock_setup *s, int rank)
@@ -280,6 +280,7 @@ static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_hea
 	bool counted;
 
 	*n = is_ahead(slot) ? near_ahead(slot, &counted) : near_hit(s, slot, is_head, &counted);
+	*n = near_await_visitors(slot, *n, slot->deadline_ns);
 	if (*n == NEAR_IN)
 		return true;
 	if (counted)
@@ -311,7 +312,7 @@ static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bo
 /* The client is the head of the queue of its node. */
 static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
 {
-	bool counted, refused = false;
+	bool counted, late, refused = false;
 	enum near n;
 
 	if ((told & HEAD_MASK) == HEAD_HAS_W)
@@ -327,12 +328,14 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t t
 			return get_from_nodes(s, slot, false);
 		}
 		n = near_hit(s, slot, true, &counted);
+		late = n == NEAR_VISITED;
+		n = near_await_visitors(slot, n, slot->deadline_ns);
 		if (n == NEAR_IN)
 			return enter_as_head(s, slot);
 		if (counted)
 			leave_take_back(s, slot);
 		refused |= n == NEAR_MISS && counted;
-		if (!await_w(slot)) {
+		if (late || !await_w(slot)) {
 			if (!stop_awaiting(slot))
 				continue;
 			return pass_head(s, slot, PAWL_ERR_TIMEOUT);
@@ -453,6 +456,17 @@ static int64_t origin(const struct lock_setup *s, const struct lock_slot *slot)
 	return k->node_level ? -(int64_t)k->node_level : slot->id;
 }
 
+/* V1, V2: by the last lock that this client has missed. */
+static bool visits(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	if (slot->mode != PAWL_SHARED || !policy_tries_visit(own))
+		return false;
+	own->visited++;
+	return visits_enter(s, slot);
+}
+
 /* W excludes the client, or MODE does not admit it, as n says. */
 static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum near n,
 			bool counted)
@@ -461,7 +475,8 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 	bool late = false;
 
 	own->beside = 0;
-	do {
+	n = near_await_visitors(slot, n, slot->deadline_ns);
+	while (n != NEAR_IN) {
 		own->looks = true;
 		own->waited = n == NEAR_WAIT;
 		slot->from = origin(s, slot);
@@ -472,11 +487,14 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 		if (n == NEAR_WAIT || (!first_is_news(s, slot) && !await_mode(slot, &late)) || late)
 			break;
 		n = near_hit(s, slot, false, &counted);
-	} while (n != NEAR_IN);
+		n = near_await_visitors(slot, n, slot->deadline_ns);
+	}
 	if (n == NEAR_IN)
 		return PAWL_SUCCESS;
 	if (late)
 		return PAWL_ERR_TIMEOUT;
+	if (n == NEAR_MISS && visits(s, slot))
+		return PAWL_SUCCESS;
 	return is_ahead(slot) ? enter_ahead(s, slot) : queue_up(s, slot);
 }
 
@@ -546,6 +564,8 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		return PAWL_SUCCESS;
 	if (counted)
 		leave_take_back(s, slot);
+	if (n == NEAR_MISS && visits(s, slot))
+		return PAWL_SUCCESS;
 	if (n == NEAR_WAIT || mcs_try_enter(slot, RMA_NODE, cached_queue(slot)))
 		return PAWL_ERR_BUSY;
 	return try_as_head(s, slot);
@@ -633,6 +653,10 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 
 	lock_home(s, lock, &home, &index);
 	tail = line_of(s, m, lock, node_of(s, home))[LINE_TAIL / 8];
+	snprintf(err, errlen, "VISITS is 0x%llx",
+		 (unsigned long long)notes_of(s, m, lock, node_of(s, home))[VISITS / 8]);
+	if (notes_of(s, m, lock, node_of(s, home))[VISITS / 8])
+		return false;
 	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
 	if (tail && !(tail & FREE))
 		return false;

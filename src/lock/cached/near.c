@@ -161,6 +161,38 @@ static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool 
 	}
 }
 
+/* VISITS of the home's node, which is this one. */
+static struct rma_word own_visits(struct lock_slot *slot)
+{
+	const struct cached_slot *own = lock_own(slot);
+
+	return rma_word(slot->client.rma, RMA_NET, own->w.rank, own->notes + VISITS);
+}
+
+/* H2, V5: whether sharers are in the way, by VISITS, of a client of the home's node, which TAIL has
+ * admitted. Those that come later find its count in W. */
+RMA_INLINE bool is_visited(struct lock_slot *slot)
+{
+	const struct cached_slot *own = lock_own(slot);
+
+	if (__builtin_expect(own->home != own->me || !own->tail_visited, 1) ||
+	    !excludes_sharers(slot) || FAULT(cached_guests))
+		return false;
+	return (rma_peek_ordered(&slot->client, own_visits(slot)) & VISITORS) != 0;
+}
+
+enum near near_await_visitors(struct lock_slot *slot, enum near n, uint64_t until)
+{
+	int64_t seen;
+
+	if (n != NEAR_VISITED)
+		return n;
+	return rma_await_until(&slot->client, own_visits(slot), VISITORS, RMA_EQ, 0, RMA_SOON,
+			       until, "sharers that visit to leave", &seen)
+		   ? NEAR_IN
+		   : NEAR_WAIT;
+}
+
 enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted)
 {
 	const struct cached_slot *own = lock_own(slot);
@@ -181,7 +213,7 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 		return NEAR_MISS;
 	if (!is_exclusive(slot))
 		note_hit(slot, w);
-	return NEAR_IN;
+	return is_visited(slot) ? NEAR_VISITED : NEAR_IN;
 }
 
 enum near near_ahead(struct lock_slot *slot, bool *counted)
@@ -201,11 +233,12 @@ enum near near_ahead(struct lock_slot *slot, bool *counted)
 	*counted = true;
 	if (!cached_admits(slot))
 		return NEAR_MISS;
-	return !(value & others) ||
-		       rma_await_until(&slot->client, w, others, RMA_EQ, 0, RMA_SOON,
-				       slot->deadline_ns, "holders of its node to leave", &value)
-		   ? NEAR_IN
-		   : NEAR_WAIT;
+	if ((value & others) &&
+	    !rma_await_until(&slot->client, w, others, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
+			     "holders of its node to leave", &value))
+		return NEAR_WAIT;
+	return near_await_visitors(slot, is_visited(slot) ? NEAR_VISITED : NEAR_IN,
+				   slot->deadline_ns);
 }
 
 bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)

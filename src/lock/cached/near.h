@@ -5,8 +5,9 @@
 
 #include "lock/cached/policy.h"
 
-/* NEAR_WAIT: W excludes the client. NEAR_MISS: MODE does not admit it. */
-enum near { NEAR_IN, NEAR_WAIT, NEAR_MISS };
+/* NEAR_WAIT: W excludes the client. NEAR_MISS: MODE does not admit it. NEAR_VISITED: it is counted,
+ * and in when those that visit have left. */
+enum near { NEAR_IN, NEAR_WAIT, NEAR_MISS, NEAR_VISITED };
 
 RMA_INLINE int64_t near_get(struct lock_slot *slot)
 {
@@ -49,6 +50,8 @@ void near_wake(struct lock_slot *slot, int64_t old);
 /* H1 and H2. is_head: of the node's queue. counted: the client is in, or its count has to be taken
  * back (H3). */
 enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted);
+/* NEAR_VISITED becomes NEAR_IN, or NEAR_WAIT when this time has passed. */
+enum near near_await_visitors(struct lock_slot *slot, enum near n, uint64_t until);
 /* A1, A2: a client ahead. NEAR_WAIT: its deadline has passed. In both other cases than NEAR_IN, and
  * if counted, its count has to be taken back. */
 enum near near_ahead(struct lock_slot *slot, bool *counted);

@@ -20,6 +20,8 @@ struct recall {
 	bool lends;  /* the nodes will have their mode again */
 	bool closed; /* no newcomer is admitted anywhere */
 	bool given;  /* but clients ahead are, at some */
+	bool visits; /* sharers may be in by VISITS, */
+	bool awaits; /* and the last one will acknowledge */
 };
 
 static struct asked *asked_of(struct lock_slot *slot)
@@ -159,6 +161,11 @@ static void give(const struct lock_setup *s, struct lock_slot *slot, struct reca
 
 	if (mode == MODE_N || (*state & ~(int64_t)IN_THE_WAY) == given)
 		return;
+	if (mode == MODE_I && dir_is_visited(r->dir)) {
+		if (visits_are_some(s, slot))
+			return;
+		r->dir &= ~VISITED;
+	}
 	r->dir = dir_joined(r->dir, mode, node);
 	r->given = true;
 	r->nodes++; /* so no acknowledgement ends the recall without a look */
@@ -201,9 +208,36 @@ static bool await_ack(struct lock_slot *slot, const struct recall *r, uint64_t u
 	rma_poke(&slot->client, ack, 0);
 	if (value & ASKED)
 		*node = (int)(value & NODE_MASK);
-	*last = (value == modes_ack(slot) && r->nodes == 1 && !r->given) ||
+	*last = (value == modes_ack(slot) && r->nodes == 1 && !r->given && !r->visits) ||
 		(FAULT(cached_once) && !(value & ASKED));
 	return true;
+}
+
+/* V5: whether sharers that visit are in the way. Those that are will acknowledge. */
+static bool is_visited(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	if (!r->visits || FAULT(cached_visits))
+		return false;
+	r->visits =
+	    own->has_visits ? (*visits_seen(s, slot) & VISITORS) != 0 : visits_are_some(s, slot);
+	own->has_visits = false;
+	if (r->visits && !r->awaits) {
+		r->awaits = true;
+		r->visits = visits_await(s, slot, true);
+	}
+	return r->visits;
+}
+
+/* V5: none is any more, or the time has passed. */
+static bool end_visits(const struct lock_setup *s, struct lock_slot *slot, struct recall *r,
+		       bool done)
+{
+	if (r->awaits)
+		visits_await(s, slot, false);
+	r->awaits = false;
+	return done;
 }
 
 /* C0 to C3. False: the time has passed. */
@@ -215,26 +249,33 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 	bool last;
 
 	r->nodes = mark(s, slot, r->dir);
-	if (visits_home(slot, r->dir) && is_idle_at_home(s, slot, near_conflict(r->to))) {
+	r->visits = dir_is_visited(r->dir) && r->to != MODE_S;
+	if (visits_home(slot, r->dir) && is_idle_at_home(s, slot, near_conflict(r->to)) &&
+	    !is_visited(s, slot, r)) {
+		end_visits(s, slot, r, true);
 		modes_number(slot);
 		/* Else its MODE is N without WANT, and TAIL will have the mode. */
 		if (r->to != MODE_N && policy_has_asked(r->dir))
 			modes_write(s, slot, r->dir, modes_shared(r->dir, r->to));
 		return true;
 	}
-	r->closed = (r->to == MODE_N || dir_mode(r->dir) != MODE_X) && !FAULT(cached_across);
+	r->closed =
+	    (r->to == MODE_N || dir_mode(r->dir) != MODE_X || r->visits) && !FAULT(cached_across);
 	rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
 	for (ask(s, slot, r);;) {
 		holders = look(s, slot, near_conflict(r->to));
+		if (is_visited(s, slot, r))
+			holders |= SHARER;
 		if (!holders || (FAULT(cached_down) && r->to == MODE_S)) {
 			if (!r->given || FAULT(cached_reopen))
-				return true;
+				return end_visits(s, slot, r, true);
 			take_back(s, slot, r);
 			continue;
 		}
 		/* C3, for an intent shared, which neither sharers nor intents exclude */
 		if ((slot->mode & PAWL_INTENT_SHARED) && !(holders & near_conflict(MODE_S))) {
 			r->to = MODE_S;
+			r->visits = false;
 			ask(s, slot, r);
 			continue;
 		}
@@ -245,9 +286,9 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 		if (FAULT(cached_arm))
 			rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
 		if (!await_ack(slot, r, until, &node, &last))
-			return false;
+			return end_visits(s, slot, r, false);
 		if (last)
-			return true;
+			return end_visits(s, slot, r, true);
 		if (node >= 0 && !r->closed) {
 			r->closed = true;
 			ask(s, slot, r);
@@ -322,6 +363,8 @@ static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, 
 			    enum mode mode)
 {
 	modes_number(slot);
+	if (mode == MODE_I) /* nobody is in by VISITS */
+		dir &= ~VISITED;
 	if (owns(slot, dir)) {
 		modes_write_own(slot, (struct modes){.mode = MODE_N});
 		return policy_note_asked(dir_owned(dir, cached_me(slot)), false);
@@ -372,21 +415,54 @@ static bool keeps_for_sharers(struct lock_slot *slot, int64_t dir)
 	return slot->mode == PAWL_SHARED && !policy_has_intents(dir) && nodes_next_writes(slot);
 }
 
+/* V3: whether no exclusive client is in, and none can be before the queue is left. */
+static bool may_visit(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	if (dir_mode(dir) == MODE_S || dir_is_empty(dir))
+		return true;
+	if (!visits_home(slot, dir) || !dir_is_open(dir))
+		return false;
+	mark(s, slot, dir);
+	return is_idle_at_home(s, slot, near_conflict(MODE_S));
+}
+
+/* V3 and L5. */
+static int visit(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	int64_t next, left;
+
+	if (!dir_is_empty(dir) && !dir_is_open(dir))
+		dir = modes_give_back(s, slot, dir);
+	dir |= VISITED;
+	visits_count(s, slot);
+	next = nodes_leave(s, slot, dir, &left);
+	/* Orders the count before the grant; pairs with V5. */
+	if (next && !FAULT(cached_uncounted))
+		rma_flush(&slot->client, cached_visits(s, slot));
+	pass_on(s, slot, next, left, dir);
+	return PAWL_SUCCESS;
+}
+
 static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir,
 			uint64_t until)
 {
 	enum mode has = dir_mode(*dir);
 	struct recall r = {.dir = *dir, .to = mode_wanted(slot, has)};
+	const bool drains = r.to == MODE_I && dir_is_visited(*dir);
 	bool done;
 
-	if (!dir_is_open(*dir)) {
+	if (slot->mode == PAWL_SHARED &&
+	    policy_visits(lock_own(slot), *dir, rma_keeps_order(&slot->client)) &&
+	    may_visit(s, slot, *dir))
+		return visit(s, slot, *dir);
+	if (!dir_is_open(*dir) && !drains) {
 		if (!keeps_for_sharers(slot, *dir))
 			return share(s, slot, *dir, r.to);
 		return keep(slot, *dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
 	}
-	if (r.to == has)
+	if (r.to == has && !drains)
 		return share(s, slot, *dir, r.to);
-	if (has == MODE_X && !policy_shares(lock_own(slot)) &&
+	if (has == MODE_X && !drains && !policy_shares(lock_own(slot)) &&
 	    is_unused_at_home(s, slot, *dir)) /* S0 */
 		return share(s, slot, dir_none(*dir), r.to);
 	done = recall(s, slot, &r, until);
@@ -469,6 +545,7 @@ static void note_shares(const struct lock_setup *s, struct lock_slot *slot, stru
 		if (dir_has(r->dir, j) && j != cached_me(slot))
 			used += policy_round(r->dir) == ((asked_of(slot)[j].w & ROUND) != 0);
 	r->dir = policy_note_share(r->dir, r->nodes, used);
+	policy_note_use(lock_own(slot), r->dir);
 }
 
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir, uint64_t until)
@@ -478,7 +555,7 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 	*dir = policy_note_mode(*dir, slot->mode);
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
-	if (dir_is_open(*dir)) {
+	if (dir_is_open(*dir) || dir_is_visited(*dir)) {
 		struct recall r = {.dir = *dir, .lends = policy_lends(lock_own(slot), *dir)};
 		bool done = recall(s, slot, &r, until);
 
@@ -486,7 +563,9 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 		if (!done)
 			return give_up(s, slot, dir);
 		owner = dir_owner(*dir);
-		if (owner < 0)
+		if (dir_is_empty(*dir))
+			r.dir = policy_note_visit(r.dir, me, policy_get(r.dir, P_HITS, HITS_BITS));
+		else if (owner < 0)
 			note_shares(s, slot, &r);
 		else if (owner != me)
 			note_visit(slot, &r, w_hits(asked_of(slot)[owner].w));
@@ -503,8 +582,10 @@ bool recall_is_idle(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 {
 	enum mode has = dir_mode(dir);
 
-	if (!dir_is_open(dir) || (!is_exclusive(slot) && mode_wanted(slot, has) == has))
+	if ((!dir_is_open(dir) && !dir_is_visited(dir)) ||
+	    (!is_exclusive(slot) && mode_wanted(slot, has) == has))
 		return true;
 	mark(s, slot, dir);
-	return look(s, slot, near_others(slot)) == 0;
+	return look(s, slot, near_others(slot)) == 0 &&
+	       !(dir_is_visited(dir) && excludes_sharers(slot) && visits_are_some(s, slot));
 }
