@@ -15,9 +15,10 @@
  * exclusively, the others shared; READERS, INTENTS, INTENTS_SHARED likewise; AHEADS: ahead) any
  * number of times and may stop between two acquires: exclusion, no deadlock (awaits are blocking
  * guards), and at the end W is free, no promise is open, and a mode that a node has is in the
- * directory. -DVISITS: sharers at other nodes than the home's count themselves in VISITS. -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads,
- * and writes later; CPU stores come in between. Exclusive clients have no deadline then, unless
- * with LIVE or 3 nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
+ * directory. -DUNCACHED: sharers of other nodes than the home's may count themselves in UNCACHED.
+ * -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads, and writes
+ * later; CPU stores come in between. Exclusive clients have no deadline then, unless with LIVE or 3
+ * nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
  * leaves (P1) take effect after the release has returned; NEXT is that of an even or odd turn.
  * -DLIVE=v: v gets the lock. -DMEET=n: when the writers have stopped, n sharers acquire once, and
  * each stays in until all of them are; or, with AHEADS, n intents at any time, of which the one
@@ -104,17 +105,17 @@
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 BREAK_GATE | bfs | deadlock | a client ahead at the home's node looks at TAIL only | it waits for the writer |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 READERS=2 INTENTS=4 INTENTS_SHARED=4 AHEADS=4 BREAK_CLASS | bfs | assert | intents of both kinds ahead are admitted beside sharers | sharers and intents |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 BREAK_REOPEN | bfs | assert | a recall ends while clients ahead are admitted | two holders |
- * | VISITS WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's visits | 203 102 |
- * | VISITS SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and visit | 2 267 824 |
- * | VISITS NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one visits | 35 337 509 |
- * | VISITS TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's visits, deadlines | 4 240 981 |
- * | VISITS INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's visits | 78 877 |
- * | VISITS WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_GUESTS | bfs | assert | a writer of the home's node does not look at VISITS | two holders |
- * | VISITS WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in VISITS | two holders |
- * | VISITS WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a sharer makes TAIL VISITED, and does not look at W after that | two holders |
- * | VISITS NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_VISITS | bfs | assert | a head does not wait for sharers that visit | two holders |
- * | VISITS NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_UNVISITED | bfs | deadlock | the last visitor does not tell the head | |
- * | VISITS NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_UNCOUNTED | bfs | assert | a head that visits leaves the queue before it counts itself | two holders |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 203 102 |
+ * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 267 824 |
+ * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 |
+ * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 240 981 |
+ * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 78 877 |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in UNCACHED | two holders |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a sharer gives TAIL SOME, and does not look at W after that | two holders |
+ * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_DRAIN | bfs | assert | a head does not wait for uncached sharers | two holders |
+ * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_TOLD | bfs | deadlock | the last uncached sharer does not tell the head | |
+ * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_FLUSHED | bfs | assert | a head leaves the queue before it counts itself in UNCACHED | two holders |
  */
 #ifndef NN
 #define NN 2
@@ -388,30 +389,30 @@ bit given[NN];
 #define ALL_MET true
 #endif
 
-/* V: VISITS, with the node that waits for the last visitor; whether the directory, wherever it is,
- * is VISITED. The home's node looks at VISITS where TAIL has said so (looked). */
-#ifdef VISITS
-#define VISITED visited
+/* U: UNCACHED, with the node that waits until there is no sharer left; whether the directory,
+ * wherever it is, has SOME. */
+#ifdef UNCACHED
+#define SOME some
 #define CLOSED \
-	closer = 0; \
-	if :: t != S -> visited = 0 :: else fi
-byte vis, closer;
-bit visited;
-#define IS_VISITED (n == HOME && !tail && visited && (c == X || c == I))
-#ifdef BREAK_GUESTS
-#define NOT_VISITED true
+	waiter = 0; \
+	if :: t != S -> some = 0 :: else fi
+byte uncached, waiter;
+bit some;
+#define HAS_TO_DRAIN (n == HOME && !tail && some && (c == X || c == I))
+#ifdef BREAK_OWNER
+#define MAY_ENTER true
 #else
-#define NOT_VISITED (!vis)
+#define MAY_ENTER (!uncached)
 #endif
-#ifdef BREAK_VISITS
+#ifdef BREAK_DRAIN
 #define DRAINED true
 #else
-#define DRAINED (!visited || t == S || !vis)
+#define DRAINED (!some || t == S || !uncached)
 #endif
 #else
-#define VISITED false
-#define IS_VISITED false
-#define NOT_VISITED true
+#define SOME false
+#define HAS_TO_DRAIN false
+#define MAY_ENTER true
 #define DRAINED true
 #define CLOSED skip
 #endif
@@ -494,7 +495,7 @@ proctype P(byte p)
 	bit u;              /* no deadline */
 	bit v;              /* it has taken W as a client that is not the local head */
 	bit y;              /* it is in, and the local head still */
-	bit w, nr_out;      /* it is in by VISITS; it has been */
+	bit w, was;      /* it holds the lock by UNCACHED; it has */
 	bit z;              /* it has waited at the home's node (B), once in this acquire */
 #ifdef BREAK_HOME
 	bit e;
@@ -534,11 +535,11 @@ try:
 #endif
 		:: atomic { c != S && !EXCLUDED && (SUMS || ADMITS(n)) -> COUNT };
 			if
-			:: atomic { ADMITS(n) && !IS_VISITED -> goto cs }
-#ifdef VISITS
-			:: atomic { ADMITS(n) && IS_VISITED };
+			:: atomic { ADMITS(n) && !HAS_TO_DRAIN -> goto cs }
+#ifdef UNCACHED
+			:: atomic { ADMITS(n) && HAS_TO_DRAIN };
 				if
-				:: atomic { NOT_VISITED -> goto cs }
+				:: atomic { MAY_ENTER -> goto cs }
 				:: atomic { MAY_TIME_OUT -> b = 1; q = 4; goto release }
 				fi
 #endif
@@ -559,54 +560,54 @@ try:
 		:: skip
 		fi;
 slow:
-#ifdef VISITS
-		/* V1 */
+#ifdef UNCACHED
+		/* U1 */
 		if
 #ifdef BREAK_COUNTED
-		:: c == S && n != HOME && !tail && visited && !(m == X && CONFLICT(HOME, S)) ->
-			atomic { vis++; w = 1; goto cs }
+		:: c == S && n != HOME && !tail && some && !(m == X && CONFLICT(HOME, S)) ->
+			atomic { uncached++; w = 1; goto cs }
 #endif
-		:: atomic { c == S && n != HOME -> vis++ };
-			/* V2 */
+		:: atomic { c == S && n != HOME -> uncached++ };
+			/* U2 */
 			if
-			:: atomic { !tail && visited -> r = m }
-			:: atomic { !tail && !visited && m != I && (m != X || set == BIT(HOME)) -> r = m };
+			:: atomic { !tail && some -> r = m }
+			:: atomic { !tail && !some && m != I && (m != X || set == BIT(HOME)) -> r = m };
 #ifdef BREAK_OPENS
 				if
-				:: r == X && CONFLICT(HOME, S) -> goto unvisit
+				:: r == X && CONFLICT(HOME, S) -> goto uncount
 				:: else
 				fi;
 #endif
 				if
 				:: atomic {
-						!tail && !visited && m == r && (m != X || set == BIT(HOME)) ->
-						visited = 1
+						!tail && !some && m == r && (m != X || set == BIT(HOME)) ->
+						some = 1
 #ifdef BREAK_OPENS
 						; r = N
 #endif
 					}
-				:: atomic { else -> goto unvisit }
+				:: atomic { else -> goto uncount }
 				fi
-			:: atomic { else -> goto unvisit }
+			:: atomic { else -> goto uncount }
 			fi;
 			if
-			:: atomic { r == X && CONFLICT(HOME, S) -> goto unvisit }
+			:: atomic { r == X && CONFLICT(HOME, S) -> goto uncount }
 			:: atomic { else -> r = 0; w = 1; goto cs }
 			fi
 		:: skip
 		fi;
-		goto unvisited;
-unvisit:
-		/* V4 */
-		atomic { r = 0; w = 0; vis--; s = (vis == 0 -> closer : 0) };
+		goto cached;
+uncount:
+		/* U4 */
+		atomic { r = 0; w = 0; uncached--; s = (uncached == 0 -> waiter : 0) };
 		if
-#ifndef BREAK_UNVISITED
+#ifndef BREAK_TOLD
 		:: atomic { s -> ack[s - 1] = OLD; s = 0 }
 #endif
 		:: atomic { else -> s = 0 }
 		fi;
-		if :: atomic { nr_out -> nr_out = 0; goto out } :: atomic { else } fi;
-unvisited:
+		if :: atomic { was -> was = 0; goto out } :: atomic { else } fi;
+cached:
 #endif
 #ifdef VOTE
 		/* F1, F2 */
@@ -649,11 +650,11 @@ head:
 		/* H1, H2 */
 		:: atomic { !q && !handed[n] && ADMITS(n) && !EXCLUDED -> COUNT };
 			if
-			:: atomic { ADMITS(n) && !IS_VISITED -> IN_AS_HEAD; goto cs }
-#ifdef VISITS
-			:: atomic { ADMITS(n) && IS_VISITED };
+			:: atomic { ADMITS(n) && !HAS_TO_DRAIN -> IN_AS_HEAD; goto cs }
+#ifdef UNCACHED
+			:: atomic { ADMITS(n) && HAS_TO_DRAIN };
 				if
-				:: atomic { NOT_VISITED -> IN_AS_HEAD; goto cs }
+				:: atomic { MAY_ENTER -> IN_AS_HEAD; goto cs }
 				:: atomic { MAY_TIME_OUT -> q = 6; b = 1; goto release }
 				fi
 #endif
@@ -792,24 +793,24 @@ ask:
 has:
 		/* The head of the queue of nodes, with the directory: o, dm, ds */
 		h = 1;
-#ifdef VISITS
-		/* V5: nobody is recalled from nodes that have the lock no more */
+#ifdef UNCACHED
+		/* U5: nobody is recalled from nodes that have the lock no more */
 		if
-		:: atomic { visited && !o && c != S -> t = (c == X -> N : I); goto drain }
+		:: atomic { some && !o && c != S -> t = (c == X -> N : I); goto drain }
 		:: atomic { else }
 		fi;
 #endif
 		if
-#ifdef VISITS
-		/* V3 */
+#ifdef UNCACHED
+		/* U3 */
 		:: atomic {
 				c == S && n != HOME && (o || !ds) &&
 				(dm == S || dm == N || (IS_AT_HOME && !SEEN(S))) ->
 				o = 1; w = 1;
-#ifndef BREAK_UNCOUNTED
-				vis++;
+#ifndef BREAK_FLUSHED
+				uncached++;
 #endif
-				visited = 1; goto depart
+				some = 1; goto depart
 			}
 #endif
 		:: atomic { o && c == X -> t = N }
@@ -819,7 +820,7 @@ has:
 		:: atomic { !o && NEXT_WRITES -> goto enter } /* S3 */
 		/* S0 */
 		:: atomic {
-				c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) && !(VISITED && c != S) ->
+				c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) && !(SOME && c != S) ->
 				dm = MINE; ds = 0; goto join
 			}
 		:: !o && c != X ->
@@ -833,7 +834,7 @@ has:
 		fi;
 		/* C1 */
 		if :: LEND && t == N -> r = dm :: r = 0 fi;
-		d_step { new_number(); ack[n] = 0; cl = (dm != X || t == N || VISITED); NOT_ASKED };
+		d_step { new_number(); ack[n] = 0; cl = (dm != X || t == N || SOME); NOT_ASKED };
 		/* C0 */
 		if
 		:: atomic { IS_AT_HOME && n != HOME && !SEEN(t) && DRAINED -> j = NN; cl = 0 }
@@ -865,7 +866,7 @@ has:
 #endif
 		write_modes(ds, (cl -> N : t), t, r, n + 1);
 #endif
-#ifdef VISITS
+#ifdef UNCACHED
 		goto looks;
 drain:
 		skip;
@@ -935,18 +936,18 @@ looks:
 #else
 		:: atomic { j == NN && DRAINED -> j = 0; CLOSED; break }
 #endif
-#ifdef VISITS
-		/* V5 */
+#ifdef UNCACHED
+		/* U5 */
 #if AHEADS
 		:: atomic { j == NN && !g && !DRAINED };
 #else
 		:: atomic { j == NN && !DRAINED };
 #endif
-			atomic { closer = n + 1; s = vis };
+			atomic { waiter = n + 1; s = uncached };
 			if
 			:: atomic { s == 0 -> j = 0 }
 			:: atomic { s && ack[n] -> ack[n] = 0; s = 0; j = 0 }
-			:: atomic { s && MAY_TIME_OUT -> s = 0; closer = 0; goto give_up }
+			:: atomic { s && MAY_TIME_OUT -> s = 0; waiter = 0; goto give_up }
 			fi
 #endif
 		od;
@@ -1087,8 +1088,8 @@ before:
 #endif
 cs:
 		critical(p);
-#ifdef VISITS
-		if :: atomic { w -> nr_out = 1; goto unvisit } :: atomic { else } fi;
+#ifdef UNCACHED
+		if :: atomic { w -> was = 1; goto uncount } :: atomic { else } fi;
 #endif
 release:
 #if NP > NN
@@ -1252,8 +1253,8 @@ freed:
 		fi;
 #endif
 		if
-#ifdef BREAK_UNCOUNTED
-		:: atomic { from == 0 && w -> vis++; NO_DIR; h = 0; NO_HEAD; goto cs }
+#ifdef BREAK_FLUSHED
+		:: atomic { from == 0 && w -> uncached++; NO_DIR; h = 0; NO_HEAD; goto cs }
 		:: atomic { from == 0 && !w -> NO_DIR; h = 0; NO_HEAD; goto cs }
 #else
 		:: atomic { from == 0 -> NO_DIR; h = 0; NO_HEAD; goto cs }
@@ -1365,8 +1366,8 @@ init
 #ifdef POSTED
 	SETTLED(0) && SETTLED(1) && SETTLED(NN - 1);
 #endif
-#ifdef VISITS
-	assert(!vis && !closer);
+#ifdef UNCACHED
+	assert(!uncached && !waiter);
 #endif
 	assert(tail == 0);
 	for (i : 0 .. NN - 1) {

@@ -80,12 +80,12 @@ extern enum limits fault_limits;
 	X(cached_shown, "adaptive", "(L) W becomes a sharer's, and it does not look at MODE again") \
 	X(cached_owns, "adaptive", "(S) a sharer at home owns the lock, though others share it") \
 	X(cached_notes, "adaptive", "(D) two clients change NOTES at once, by stores") \
-	X(cached_visits, "adaptive", "(V) a head does not wait for sharers that visit") \
-	X(cached_guests, "adaptive", "(V) a writer of the home's node does not look at VISITS") \
-	X(cached_counted, "adaptive", "(V) a sharer that visits looks at TAIL and W before it counts itself") \
-	X(cached_opens, "adaptive", "(V) a sharer that makes TAIL VISITED does not look at W after that") \
-	X(cached_uncounted, "adaptive", "(V) a head that visits grants the lock before its count is flushed") \
-	X(cached_unvisited, "adaptive", "(V) the last sharer that visits does not tell the head") \
+	X(cached_drain, "adaptive", "(U) a head does not wait for uncached sharers") \
+	X(cached_owner, "adaptive", "(U) a writer of the home's node does not look at UNCACHED") \
+	X(cached_counted, "adaptive", "(U) a sharer looks at TAIL and W before it counts itself in UNCACHED") \
+	X(cached_opens, "adaptive", "(U) a sharer that gives TAIL SOME does not look at W after that") \
+	X(cached_flushed, "adaptive", "(U) a head grants the lock before its count in UNCACHED is flushed") \
+	X(cached_told, "adaptive", "(U) the last uncached sharer does not tell the head") \
 	X(cached_nobody, "adaptive", "(L) hands W over without a second look whether a client is there") \
 	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \
 	X(rma_mcs_link, "rma-mcs", \

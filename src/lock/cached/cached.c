@@ -279,8 +279,8 @@ static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_hea
 {
 	bool counted;
 
-	*n = is_ahead(slot) ? near_ahead(slot, &counted) : near_hit(s, slot, is_head, &counted);
-	*n = near_await_visitors(slot, *n, slot->deadline_ns);
+	*n = is_ahead(slot) ? near_ahead(s, slot, &counted) : near_hit(s, slot, is_head, &counted);
+	*n = near_drain(s, slot, *n);
 	if (*n == NEAR_IN)
 		return true;
 	if (counted)
@@ -328,8 +328,8 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t t
 			return get_from_nodes(s, slot, false);
 		}
 		n = near_hit(s, slot, true, &counted);
-		late = n == NEAR_VISITED;
-		n = near_await_visitors(slot, n, slot->deadline_ns);
+		late = n == NEAR_DRAINS;
+		n = near_drain(s, slot, n);
 		if (n == NEAR_IN)
 			return enter_as_head(s, slot);
 		if (counted)
@@ -456,15 +456,15 @@ static int64_t origin(const struct lock_setup *s, const struct lock_slot *slot)
 	return k->node_level ? -(int64_t)k->node_level : slot->id;
 }
 
-/* V1, V2: by the last lock that this client has missed. */
-static bool visits(const struct lock_setup *s, struct lock_slot *slot)
+/* U1, U2: whether the client is in without a miss. */
+static bool enters_uncached(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
 
-	if (slot->mode != PAWL_SHARED || !policy_tries_visit(own))
+	if (slot->mode != PAWL_SHARED || !policy_tries_uncached(own))
 		return false;
-	own->visited++;
-	return visits_enter(s, slot);
+	own->uncached++;
+	return uncached_enter(s, slot);
 }
 
 /* W excludes the client, or MODE does not admit it, as n says. */
@@ -475,7 +475,7 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 	bool late = false;
 
 	own->beside = 0;
-	n = near_await_visitors(slot, n, slot->deadline_ns);
+	n = near_drain(s, slot, n);
 	while (n != NEAR_IN) {
 		own->looks = true;
 		own->waited = n == NEAR_WAIT;
@@ -487,13 +487,13 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 		if (n == NEAR_WAIT || (!first_is_news(s, slot) && !await_mode(slot, &late)) || late)
 			break;
 		n = near_hit(s, slot, false, &counted);
-		n = near_await_visitors(slot, n, slot->deadline_ns);
+		n = near_drain(s, slot, n);
 	}
 	if (n == NEAR_IN)
 		return PAWL_SUCCESS;
 	if (late)
 		return PAWL_ERR_TIMEOUT;
-	if (n == NEAR_MISS && visits(s, slot))
+	if (n == NEAR_MISS && enters_uncached(s, slot))
 		return PAWL_SUCCESS;
 	return is_ahead(slot) ? enter_ahead(s, slot) : queue_up(s, slot);
 }
@@ -564,7 +564,7 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		return PAWL_SUCCESS;
 	if (counted)
 		leave_take_back(s, slot);
-	if (n == NEAR_MISS && visits(s, slot))
+	if (n == NEAR_MISS && enters_uncached(s, slot))
 		return PAWL_SUCCESS;
 	if (n == NEAR_WAIT || mcs_try_enter(slot, RMA_NODE, cached_queue(slot)))
 		return PAWL_ERR_BUSY;
@@ -653,9 +653,9 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 
 	lock_home(s, lock, &home, &index);
 	tail = line_of(s, m, lock, node_of(s, home))[LINE_TAIL / 8];
-	snprintf(err, errlen, "VISITS is 0x%llx",
-		 (unsigned long long)notes_of(s, m, lock, node_of(s, home))[VISITS / 8]);
-	if (notes_of(s, m, lock, node_of(s, home))[VISITS / 8])
+	snprintf(err, errlen, "UNCACHED is 0x%llx",
+		 (unsigned long long)notes_of(s, m, lock, node_of(s, home))[NOTES_UNCACHED / 8]);
+	if (notes_of(s, m, lock, node_of(s, home))[NOTES_UNCACHED / 8])
 		return false;
 	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
 	if (tail && !(tail & FREE))

@@ -16,8 +16,8 @@ enum {
 	LINE_NEXT = 48,   /* in even turns, and in odd ones */
 	LINE_NEXT_ODD = 56,
 	LINE_BYTES = 64,
-	VISITS = 8,      /* NET; of the home's node, behind NOTES */
-	NOTES_BYTES = 16 /* NOTES, at the rank of the line */
+	NOTES_UNCACHED = 8, /* NET; of the home's node */
+	NOTES_BYTES = 16    /* NOTES, at the rank of the line */
 };
 _Static_assert(LINE_NEXT_ODD + 8 == LINE_BYTES, "the words fit");
 
@@ -110,8 +110,8 @@ _Static_assert(NUMBER_BITS + TURN_BITS <= 62, "the fields of NOTES do not overla
 /* In ACK, above node and number of a MODE; above a node that asks for a client ahead. */
 #define ACKNOWLEDGED (INT64_C(1) << 62)
 #define ASKED (INT64_C(1) << 61)
-/* In ACK: the last visitor has left. */
-#define UNVISITED (INT64_C(1) << 60)
+/* In ACK: no uncached sharer is left. */
+#define DRAINED (INT64_C(1) << 60)
 
 /* Nodes in MODE, in TAIL and in a directory. */
 enum { NODE_BITS = 20 };
@@ -125,13 +125,14 @@ enum { WAITING = 1, ABANDONED = 2, PASSED = 3 };
 #define FREE (INT64_C(1) << 61)
 #define TAIL_SHARED (INT64_C(1) << 2)
 #define TAIL_OWNED (INT64_C(1) << 60)
-/* In a directory, and in TAIL: sharers may have counted themselves in VISITS (V). */
-#define VISITED INT64_MIN
+/* In a directory, and in TAIL: there may be uncached sharers (U). */
+#define SOME INT64_MIN
 
-/* VISITS: sharers that visit; above them, 1 + the node that waits until none is left. */
-#define VISITOR INT64_C(1)
-enum { CLOSER_SHIFT = 32 };
-#define VISITORS ((INT64_C(1) << CLOSER_SHIFT) - 1)
+/* UNCACHED: how many uncached sharers there are; above that, 1 + the node that waits until none is
+ * left. */
+#define UNCACHED_ONE INT64_C(1)
+enum { WAITER_SHIFT = 32 };
+#define UNCACHED_COUNT ((INT64_C(1) << WAITER_SHIFT) - 1)
 enum { TAIL_PLACE_SHIFT = 2 };
 
 /* What locks are at first (first.h): FIRST_OWNED: the home's node has X. FIRST_NONE: nobody caches
@@ -144,8 +145,8 @@ enum first { FIRST_UNKNOWN, FIRST_OWNED, FIRST_NONE, FIRST_SHARED };
 enum { HEAD_LOOKS = 0, HEAD_NOW = 1, HEAD_HAS_PLACE = 2, HEAD_HAS_W = 3 };
 enum { HEAD_BITS = 2, HEAD_MASK = (1 << HEAD_BITS) - 1 };
 
-/* Words of a slot's scratch for each node. */
-enum { SCRATCH_EACH = 2 }; /* and one for VISITS */
+/* Words of a slot's scratch for each node; behind them is one for UNCACHED. */
+enum { SCRATCH_EACH = 2 };
 
 struct cached_constants {
 	uint64_t lines, vote;
@@ -181,12 +182,12 @@ struct cached_slot {
 	bool may_leave : 1; /* the node's place in the queue of nodes, before its turn */
 	bool queued : 1;    /* behind another node, when it had to ask for a lock last */
 	bool has_seen : 1;  /* W of the home's node, after the swap of TAIL */
-	bool is_visitor : 1;   /* in by VISITS */
-	unsigned visits : 3;   /* how well visits have gone, up to VISITS_WELL */
+	bool has_uncached : 1; /* and UNCACHED, likewise */
+	bool tail_some : 1;    /* TAIL that has admitted the client, at the home's node, has SOME */
+	bool is_uncached : 1;  /* holds the lock by UNCACHED */
+	unsigned well : 3;     /* how well that has gone, up to WELL_MOST */
 	unsigned unused : 3;   /* how useless shares have been, up to UNUSED_MOST */
-	uint8_t visited;       /* so many since it has joined last */
-	bool has_visits : 1;   /* and VISITS, likewise */
-	bool tail_visited : 1; /* in TAIL that has admitted the client, at the home's node */
+	uint8_t uncached;      /* times that it has used UNCACHED since its node has joined last */
 	int64_t seen;          /* W; in a release, what the swap of TAIL finds */
 	/* When it got a lock for which it had to wait, or released one for which others did. */
 	uint64_t since_ns;
@@ -263,8 +264,8 @@ static inline struct rma_word cached_notes(struct lock_slot *slot)
 	return rma_word(slot->client.rma, RMA_NODE, own->w.rank, own->notes);
 }
 
-/* VISITS, of the home's node. */
-static inline struct rma_word cached_visits(const struct lock_setup *s, struct lock_slot *slot)
+/* UNCACHED, of the home's node. */
+static inline struct rma_word cached_home_count(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct cached_constants *k = s->state;
 	struct cached_slot *own = lock_own(slot);
@@ -273,7 +274,7 @@ static inline struct rma_word cached_visits(const struct lock_setup *s, struct l
 			       &line);
 
 	return rma_word(slot->client.rma, RMA_NET, rank,
-			lock_area_base(s, &k->notes, rank) + line * NOTES_BYTES + VISITS);
+			lock_area_base(s, &k->notes, rank) + line * NOTES_BYTES + NOTES_UNCACHED);
 }
 
 RMA_INLINE struct rma_word cached_tail(struct lock_slot *slot)
@@ -322,13 +323,6 @@ static inline uint64_t cached_longer(uint64_t ns)
 	return ns < LOOK_MOST_NS ? 2 * ns : ns;
 }
 
-RMA_INLINE bool cached_is_visitor(struct lock_slot *slot)
-{
-	struct cached_slot *own = lock_own(slot);
-
-	return own->is_visitor;
-}
-
 RMA_INLINE bool is_ahead(const struct lock_slot *slot)
 {
 	return (slot->mode & PAWL_AHEAD) != 0;
@@ -350,7 +344,7 @@ RMA_INLINE bool mode_admits(const struct lock_slot *slot, int64_t mode)
 	       (is_ahead(slot) && mode_permits(slot, mode >> AHEAD_SHIFT));
 }
 
-/* Whether sharers are in the way of the client. */
+/* Whether a sharer is in the way of the client. */
 RMA_INLINE bool excludes_sharers(const struct lock_slot *slot)
 {
 	return !(slot->mode & (PAWL_SHARED | PAWL_INTENT_SHARED));
@@ -374,7 +368,7 @@ RMA_INLINE bool cached_admits(struct lock_slot *slot)
 	if (!at_home)
 		return false;
 	v = rma_peek_ordered(&slot->client, own->tail);
-	own->tail_visited = v < 0;
+	own->tail_some = v < 0;
 	return mode_permits(slot, v) || (v == 0 && own->first == FIRST_OWNED);
 }
 

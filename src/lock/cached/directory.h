@@ -12,8 +12,8 @@
 enum { DIR_MODE_SHIFT = 1, DIR_POLICY_SHIFT = 3, DIR_POLICY_BITS = 17, DIR_NODES_SHIFT = 20 };
 enum { SET_MOST = 40 };
 #define SET_BITS SIZE_OR((int)SET_MOST, 3)
-/* And VISITED. */
-#define DIR_POLICY (((INT64_C(1) << DIR_POLICY_BITS) - 1) << DIR_POLICY_SHIFT | VISITED)
+/* And SOME. */
+#define DIR_POLICY (((INT64_C(1) << DIR_POLICY_BITS) - 1) << DIR_POLICY_SHIFT | SOME)
 #define DIR_NODES (((INT64_C(1) << SET_MOST) - 1) << DIR_NODES_SHIFT)
 _Static_assert(DIR_NODES_SHIFT + (int)SET_MOST <= 60, "a directory leaves room for FREE and GRANT");
 

@@ -37,8 +37,8 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 
 	if (has_next && policy_passes_on(lock_own(slot), dir)) /* L2 */
 		return;
-	if (!policy_is_visited(*dir, rma_keeps_order(&slot->client)))
-		*dir &= ~VISITED;
+	if (!policy_allows_uncached(*dir, rma_keeps_order(&slot->client)))
+		*dir &= ~SOME;
 	if (!dir_is_empty(*dir) && policy_gives_back(lock_own(slot), *dir)) { /* L3 */
 		enum mode mode = dir_mode(*dir);
 
@@ -66,7 +66,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	}
 	*dir = dir_owned(*dir, me);
 	if (me != cached_home(slot)) {
-		*dir &= ~VISITED;
+		*dir &= ~SOME;
 		modes_write_own(slot, (struct modes){.mode = MODE_X});
 	}
 }
@@ -130,7 +130,7 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 		free_w(slot);
 	/* A node that is granted the lock recalls it only after that, and finds W free. */
 	if (next)
-		return nodes_grant(s, slot, next, dir & ~VISITED, posts);
+		return nodes_grant(s, slot, next, dir & ~SOME, posts);
 	if (!FAULT(cached_late))
 		near_acknowledge(s, slot, WRITER, false);
 	return nodes_end(s, slot, left, dir, posts);
@@ -236,10 +236,12 @@ static void drive_at_times(struct lock_slot *slot)
 
 int leave_release(const struct lock_setup *s, struct lock_slot *slot)
 {
+	const struct cached_slot *own = lock_own(slot);
+
 	drive_at_times(slot);
 	if (is_exclusive(slot))
 		return leave_writer(s, slot, true);
-	if (__builtin_expect(cached_is_visitor(slot), 0))
-		return visits_leave(s, slot, true);
+	if (__builtin_expect(own->is_uncached, 0))
+		return uncached_leave(s, slot, true);
 	return leave_count(s, slot, near_one(slot), true);
 }

@@ -161,34 +161,26 @@ static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool 
 	}
 }
 
-/* VISITS of the home's node, which is this one. */
-static struct rma_word own_visits(struct lock_slot *slot)
-{
-	const struct cached_slot *own = lock_own(slot);
-
-	return rma_word(slot->client.rma, RMA_NET, own->w.rank, own->notes + VISITS);
-}
-
-/* H2, V5: whether sharers are in the way, by VISITS, of a client of the home's node, which TAIL has
+/* U6: whether uncached sharers are in the way of a client of the home's node, which TAIL has
  * admitted. Those that come later find its count in W. */
-RMA_INLINE bool is_visited(struct lock_slot *slot)
+RMA_INLINE bool has_to_drain(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct cached_slot *own = lock_own(slot);
 
-	if (__builtin_expect(own->home != own->me || !own->tail_visited, 1) ||
-	    !excludes_sharers(slot) || FAULT(cached_guests))
+	if (__builtin_expect(own->home != own->me || !own->tail_some, 1) ||
+	    !excludes_sharers(slot) || FAULT(cached_owner))
 		return false;
-	return (rma_peek_ordered(&slot->client, own_visits(slot)) & VISITORS) != 0;
+	return (rma_peek_ordered(&slot->client, cached_home_count(s, slot)) & UNCACHED_COUNT) != 0;
 }
 
-enum near near_await_visitors(struct lock_slot *slot, enum near n, uint64_t until)
+enum near near_drain(const struct lock_setup *s, struct lock_slot *slot, enum near n)
 {
 	int64_t seen;
 
-	if (n != NEAR_VISITED)
+	if (n != NEAR_DRAINS)
 		return n;
-	return rma_await_until(&slot->client, own_visits(slot), VISITORS, RMA_EQ, 0, RMA_SOON,
-			       until, "sharers that visit to leave", &seen)
+	return rma_await_until(&slot->client, cached_home_count(s, slot), UNCACHED_COUNT, RMA_EQ, 0,
+			       RMA_SOON, slot->deadline_ns, "uncached sharers to leave", &seen)
 		   ? NEAR_IN
 		   : NEAR_WAIT;
 }
@@ -213,10 +205,10 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 		return NEAR_MISS;
 	if (!is_exclusive(slot))
 		note_hit(slot, w);
-	return is_visited(slot) ? NEAR_VISITED : NEAR_IN;
+	return has_to_drain(s, slot) ? NEAR_DRAINS : NEAR_IN;
 }
 
-enum near near_ahead(struct lock_slot *slot, bool *counted)
+enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *counted)
 {
 	struct rma_word w = cached_word(slot, LINE_W);
 	int64_t others = near_others(slot), value;
@@ -237,8 +229,7 @@ enum near near_ahead(struct lock_slot *slot, bool *counted)
 	    !rma_await_until(&slot->client, w, others, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
 			     "holders of its node to leave", &value))
 		return NEAR_WAIT;
-	return near_await_visitors(slot, is_visited(slot) ? NEAR_VISITED : NEAR_IN,
-				   slot->deadline_ns);
+	return has_to_drain(s, slot) ? NEAR_DRAINS : NEAR_IN;
 }
 
 bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
@@ -280,21 +271,11 @@ bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 	return true;
 }
 
-int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts)
+int near_tell(const struct lock_setup *s, struct lock_slot *slot, int head, int64_t value,
+	      bool posts)
 {
 	struct rma_word ack;
-	int64_t mode, value;
-	int head;
 
-	mode = cached_look(slot, LINE_MODE); /* R2 */
-	if (!(mode & WANT) || !(one & near_conflict(mode >> TO_SHIFT)))
-		return PAWL_SUCCESS;
-	/* R3 */
-	if ((near_get(slot) & near_conflict(mode >> TO_SHIFT)) && !FAULT(cached_again))
-		return PAWL_SUCCESS;
-	/* R4 */
-	value = mode >> MODE_NODE_SHIFT | ACKNOWLEDGED;
-	head = (int)(value & NODE_MASK);
 	if (head == cached_me(slot)) {
 		ack = cached_word(slot, LINE_ACK);
 		rma_poke(&slot->client, ack, value);
@@ -305,4 +286,19 @@ int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t
 	ack = cached_word_at(s, slot, head, LINE_ACK);
 	rma_put(&slot->client, ack, value);
 	return near_end(s, slot, ack, posts);
+}
+
+int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts)
+{
+	int64_t mode, value;
+
+	mode = cached_look(slot, LINE_MODE); /* R2 */
+	if (!(mode & WANT) || !(one & near_conflict(mode >> TO_SHIFT)))
+		return PAWL_SUCCESS;
+	/* R3 */
+	if ((near_get(slot) & near_conflict(mode >> TO_SHIFT)) && !FAULT(cached_again))
+		return PAWL_SUCCESS;
+	/* R4 */
+	value = mode >> MODE_NODE_SHIFT | ACKNOWLEDGED;
+	return near_tell(s, slot, (int)(value & NODE_MASK), value, posts);
 }

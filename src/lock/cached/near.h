@@ -5,9 +5,9 @@
 
 #include "lock/cached/policy.h"
 
-/* NEAR_WAIT: W excludes the client. NEAR_MISS: MODE does not admit it. NEAR_VISITED: it is counted,
- * and in when those that visit have left. */
-enum near { NEAR_IN, NEAR_WAIT, NEAR_MISS, NEAR_VISITED };
+/* NEAR_WAIT: W excludes the client. NEAR_MISS: MODE does not admit it. NEAR_DRAINS: it is counted,
+ * and in when no uncached sharer is left. */
+enum near { NEAR_IN, NEAR_WAIT, NEAR_MISS, NEAR_DRAINS };
 
 RMA_INLINE int64_t near_get(struct lock_slot *slot)
 {
@@ -50,11 +50,11 @@ void near_wake(struct lock_slot *slot, int64_t old);
 /* H1 and H2. is_head: of the node's queue. counted: the client is in, or its count has to be taken
  * back (H3). */
 enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool *counted);
-/* NEAR_VISITED becomes NEAR_IN, or NEAR_WAIT when this time has passed. */
-enum near near_await_visitors(struct lock_slot *slot, enum near n, uint64_t until);
+/* U6: NEAR_DRAINS becomes NEAR_IN, or NEAR_WAIT when the deadline has passed. */
+enum near near_drain(const struct lock_setup *s, struct lock_slot *slot, enum near n);
 /* A1, A2: a client ahead. NEAR_WAIT: its deadline has passed. In both other cases than NEAR_IN, and
  * if counted, its count has to be taken back. */
-enum near near_ahead(struct lock_slot *slot, bool *counted);
+enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *counted);
 /* S2: the head of the queue of nodes, and of its own node, counts itself. False: a holder is in its
  * way. */
 bool near_count(struct lock_slot *slot);
@@ -75,6 +75,9 @@ RMA_INLINE int near_end(const struct lock_setup *s, struct lock_slot *slot, stru
 	return PAWL_SUCCESS;
 }
 
+/* Put this into ACK of that node. PAWL_SUCCESS; LOCK_LEFT only if it may post. */
+int near_tell(const struct lock_setup *s, struct lock_slot *slot, int head, int64_t value,
+	      bool posts);
 /* R2 to R4, by a client that has taken this back: acknowledge a recall, if no holder is in its way.
  * PAWL_SUCCESS; LOCK_LEFT only if it may post. */
 int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts);

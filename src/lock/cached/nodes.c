@@ -170,9 +170,9 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 	w = cached_word_at(s, slot, own->home, LINE_W);
 	own->has_seen = true;
 	rma_get(&slot->client, w, &own->seen);
-	own->has_visits = policy_has_visits(own) && excludes_sharers(slot);
-	if (own->has_visits)
-		rma_get(&slot->client, cached_visits(s, slot), visits_seen(s, slot));
+	own->has_uncached = policy_uncached_well(own) && excludes_sharers(slot);
+	if (own->has_uncached)
+		rma_get(&slot->client, cached_home_count(s, slot), uncached_seen(s, slot));
 }
 
 /* Q1: another turn. NEXT of the turn before the last is not used any more. Returns the place. */
@@ -223,7 +223,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	int64_t last, place;
 	int rc;
 
-	own->has_seen = own->has_visits = false;
+	own->has_seen = own->has_uncached = false;
 	own->may_leave =
 	    !is_exclusive(slot) && (is_ahead(slot) || own->beside || slot->deadline_ns);
 	rc = has_place ? PAWL_SUCCESS : resume(slot);
@@ -245,7 +245,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 		nodes_forget(slot);
 		return NODES_HEAD;
 	}
-	own->has_seen = own->has_visits = false;
+	own->has_seen = own->has_uncached = false;
 	slot->from = -1;
 	if (!link_behind(s, slot, last >> TAIL_PLACE_SHIFT, dir))
 		return await_grant(s, slot, look_ns, dir);
@@ -293,7 +293,7 @@ bool nodes_try_enter(struct lock_slot *slot, int64_t expected, int64_t dir)
 	if (status != 0 && status != PASSED)
 		return false;
 	place = reset(slot);
-	own->has_seen = own->has_visits = false;
+	own->has_seen = own->has_uncached = false;
 	last = try_swap(slot, expected, place);
 	if (!is_free(expected) && last == left) { /* P1: that node's swap came in between */
 		expected = left;

@@ -6,7 +6,7 @@
 
 #include "lock/cached/first.h"
 #include "lock/cached/modes.h"
-#include "lock/cached/visits.h"
+#include "lock/cached/uncached.h"
 
 /* What the head of the node's queue has of the queue of nodes: nothing; the node's place there, and
  * its deadline has passed, or MODE admits the client; its head's. */

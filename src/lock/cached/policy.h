@@ -31,11 +31,12 @@
  * USED_PART     (4, 8, 16) mean over the best other kind, of 90 settings at random: 1.055, 1.063,
  *               1.064; 1.044 if one use pays for all; 512 nodes as above with --think=1000000: p99
  *               0.14 ms, and 0.91 ms
- * VISITS_MOST   (16, 32, 64) the setting at policy_lends(): 47.3, 46.1, 46.4, and 37.4 with no
- *               visits; 24 nodes of one, cx5-6nodes, locktable --fw=5 --locks=1000 --section=50
+ * UNCACHED_MOST   (16, 32, 64) the setting at policy_lends(): 47.3, 46.1, 46.4, and 37.4 without
+ *               such sharers; 24 nodes of one, cx5-6nodes, locktable --fw=5 --locks=1000
+ * --section=50
  *               --locality=95: 54.2, 56.8, 56.1, and 47.3
  * UNUSED_MOST   (3, 7) the same: 43.5, 46.1, and 53.7, 56.8; it is as great as the field allows
- * VISITS_WELL   (1, 3, 7) the same: 45.8, 46.1, 47.1, and 54.5, 56.8, 56.9
+ * WELL_MOST   (1, 3, 7) the same: 45.8, 46.1, 47.1, and 54.5, 56.8, 56.9
  * FIRST_PAYS    L 5: 287, 287, 228; C 50: 37.7, 37.7, 33.5
  * NEAR_OWNS     same; decides only where the transport keeps no order
  * RUN_CACHES    (2, 3) M 100: 28.5, 28.5
@@ -57,12 +58,13 @@ _Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
  * recall them takes longer than these, one is counted in 4, 16 or 64. */
 enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
 #define MOST_WRITERS ATTEMPTS_OR(WRITERS_AS_BUILT, 2)
-#define COUNTED ATTEMPTS_OR(128, 3)    /* acquires that decide what locks are at first */
-#define MEAN_WEIGHT ATTEMPTS_OR(32, 2) /* acquires of a moving mean */
-#define VISITS_MOST ATTEMPTS_OR(32, 3) /* visits for one share, which shows what shares are of */
-#define UNUSED_MOST ATTEMPTS_OR(7, 1)  /* shares of no use that are counted, */
-#define VISITS_WELL ATTEMPTS_OR(3, 1)  /* and visits that went well: more than half decide */
-#define VISITS_ANYWAY ATTEMPTS_OR(false, true)
+#define COUNTED ATTEMPTS_OR(128, 3)      /* acquires that decide what locks are at first */
+#define MEAN_WEIGHT ATTEMPTS_OR(32, 2)   /* acquires of a moving mean */
+#define UNCACHED_MOST ATTEMPTS_OR(32, 3) /* uncached acquires for one that joins */
+#define UNUSED_MOST ATTEMPTS_OR(7, 1)    /* shares of no use that are counted, */
+#define WELL_MOST \
+	ATTEMPTS_OR(3, 1) /* and uncached acquires that went well: more than half decide */
+#define UNCACHED_ALWAYS ATTEMPTS_OR(false, true)
 enum {
 	MEAN_ONE = 1024,
 	WRITES_OFTEN =
@@ -235,13 +237,13 @@ static inline bool policy_gives_back(const struct cached_slot *own, int64_t d)
 /* Few nodes used the shares that they had last. */
 static inline bool policy_is_unused_share(int64_t d)
 {
-	return policy_get(d, P_UNUSED, 1) || VISITS_ANYWAY;
+	return policy_get(d, P_UNUSED, 1) || UNCACHED_ALWAYS;
 }
 
-/* Whether sharers may visit a lock with this directory: where the home's node has X, it keeps that
- * so. Else a visit has as many far operations as a share that nobody uses, and one round trip less
- * where order is kept. */
-static inline bool policy_is_visited(int64_t d, bool ordered)
+/* Whether sharers may use a lock with this directory uncached. Where the home's node has X, it
+ * keeps that so. Else it takes as many far operations as a share that nobody uses, and one round
+ * trip less where order is kept. */
+static inline bool policy_allows_uncached(int64_t d, bool ordered)
 {
 	if (policy_has_intents(d))
 		return false;
@@ -269,41 +271,43 @@ static inline void policy_note_use(struct cached_slot *own, int64_t d)
 
 static inline bool policy_has_no_use(const struct cached_slot *own)
 {
-	return VISITS_ANYWAY || ((int)own->unused > UNUSED_MOST / 2 && own->writes < WRITES_MOST);
+	return UNCACHED_ALWAYS || ((int)own->unused > UNUSED_MOST / 2 && own->writes < WRITES_MOST);
 }
 
-/* Whether the head, a sharer, visits the lock. Now and then one joins, which shows whether shares
- * are of use now. */
-static inline bool policy_visits(struct cached_slot *own, int64_t d, bool ordered)
+/* A sharer has tried to use a lock uncached, or has done so as the head. */
+static inline void policy_note_uncached(struct cached_slot *own, bool good)
 {
-	if (own->queued || own->me == own->home || !policy_is_visited(d, ordered))
+	own->well = policy_moved(own->well, good ? 1 : -1, WELL_MOST) & 7;
+}
+
+/* Whether the head, a sharer, uses the lock uncached. Now and then one joins, which shows whether
+ * shares are of use now. */
+static inline bool policy_shares_uncached(struct cached_slot *own, int64_t d, bool ordered)
+{
+	if (own->queued || own->me == own->home || !policy_allows_uncached(d, ordered))
 		return false;
 	if (own->writes < MEAN_WEIGHT) /* it recalls no shares */
 		policy_note_use(own, d);
 	if (!policy_has_no_use(own))
 		return false;
-	own->visits = policy_moved(own->visits, 1, VISITS_WELL) & 7;
-	if (++own->visited < VISITS_MOST)
+	policy_note_uncached(own, true);
+	if (++own->uncached < UNCACHED_MOST)
 		return true;
-	own->visited = 0;
+	own->uncached = 0;
 	return false;
 }
 
-/* Whether visits of locks of which the client has seen nothing yet have gone well lately. */
-static inline bool policy_has_visits(const struct cached_slot *own)
+/* Whether tries to use locks uncached, of which the client has seen nothing yet, have gone well. */
+static inline bool policy_uncached_well(const struct cached_slot *own)
 {
-	return VISITS_ANYWAY || (int)own->visits > VISITS_WELL / 2;
+	return UNCACHED_ALWAYS || (int)own->well > WELL_MOST / 2;
 }
 
-static inline bool policy_tries_visit(const struct cached_slot *own)
+/* Whether a sharer tries that before it misses. */
+static inline bool policy_tries_uncached(const struct cached_slot *own)
 {
-	return policy_has_no_use(own) && policy_has_visits(own) && own->me != own->home &&
-	       own->visited < VISITS_MOST - 1;
-}
-
-static inline void policy_note_visit_tried(struct cached_slot *own, bool good)
-{
-	own->visits = policy_moved(own->visits, good ? 1 : -1, VISITS_WELL) & 7;
+	return policy_has_no_use(own) && policy_uncached_well(own) && own->me != own->home &&
+	       own->uncached < UNCACHED_MOST - 1;
 }
 
 /* What has been recalled is given back, or not. */

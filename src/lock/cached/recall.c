@@ -20,7 +20,7 @@ struct recall {
 	bool lends;  /* the nodes will have their mode again */
 	bool closed; /* no newcomer is admitted anywhere */
 	bool given;  /* but clients ahead are, at some */
-	bool visits; /* sharers may be in by VISITS, */
+	bool drains; /* uncached sharers may be in the way, */
 	bool awaits; /* and the last one will acknowledge */
 };
 
@@ -161,10 +161,10 @@ static void give(const struct lock_setup *s, struct lock_slot *slot, struct reca
 
 	if (mode == MODE_N || (*state & ~(int64_t)IN_THE_WAY) == given)
 		return;
-	if (mode == MODE_I && dir_is_visited(r->dir)) {
-		if (visits_are_some(s, slot))
+	if (mode == MODE_I && dir_has_some(r->dir)) {
+		if (uncached_are_some(s, slot))
 			return;
-		r->dir &= ~VISITED;
+		r->dir &= ~SOME;
 	}
 	r->dir = dir_joined(r->dir, mode, node);
 	r->given = true;
@@ -208,34 +208,34 @@ static bool await_ack(struct lock_slot *slot, const struct recall *r, uint64_t u
 	rma_poke(&slot->client, ack, 0);
 	if (value & ASKED)
 		*node = (int)(value & NODE_MASK);
-	*last = (value == modes_ack(slot) && r->nodes == 1 && !r->given && !r->visits) ||
+	*last = (value == modes_ack(slot) && r->nodes == 1 && !r->given && !r->drains) ||
 		(FAULT(cached_once) && !(value & ASKED));
 	return true;
 }
 
-/* V5: whether sharers that visit are in the way. Those that are will acknowledge. */
-static bool is_visited(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
+/* U5: whether uncached sharers are in the way. The last one will acknowledge. */
+static bool has_to_drain(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
 {
 	struct cached_slot *own = lock_own(slot);
 
-	if (!r->visits || FAULT(cached_visits))
+	if (!r->drains || FAULT(cached_drain))
 		return false;
-	r->visits =
-	    own->has_visits ? (*visits_seen(s, slot) & VISITORS) != 0 : visits_are_some(s, slot);
-	own->has_visits = false;
-	if (r->visits && !r->awaits) {
+	r->drains = own->has_uncached ? (*uncached_seen(s, slot) & UNCACHED_COUNT) != 0
+				      : uncached_are_some(s, slot);
+	own->has_uncached = false;
+	if (r->drains && !r->awaits) {
 		r->awaits = true;
-		r->visits = visits_await(s, slot, true);
+		r->drains = uncached_await(s, slot, true);
 	}
-	return r->visits;
+	return r->drains;
 }
 
-/* V5: none is any more, or the time has passed. */
-static bool end_visits(const struct lock_setup *s, struct lock_slot *slot, struct recall *r,
-		       bool done)
+/* U5: none is any more, or the time has passed. */
+static bool end_drain(const struct lock_setup *s, struct lock_slot *slot, struct recall *r,
+		      bool done)
 {
 	if (r->awaits)
-		visits_await(s, slot, false);
+		uncached_await(s, slot, false);
 	r->awaits = false;
 	return done;
 }
@@ -249,10 +249,10 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 	bool last;
 
 	r->nodes = mark(s, slot, r->dir);
-	r->visits = dir_is_visited(r->dir) && r->to != MODE_S;
+	r->drains = dir_has_some(r->dir) && r->to != MODE_S;
 	if (visits_home(slot, r->dir) && is_idle_at_home(s, slot, near_conflict(r->to)) &&
-	    !is_visited(s, slot, r)) {
-		end_visits(s, slot, r, true);
+	    !has_to_drain(s, slot, r)) {
+		end_drain(s, slot, r, true);
 		modes_number(slot);
 		/* Else its MODE is N without WANT, and TAIL will have the mode. */
 		if (r->to != MODE_N && policy_has_asked(r->dir))
@@ -260,22 +260,22 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 		return true;
 	}
 	r->closed =
-	    (r->to == MODE_N || dir_mode(r->dir) != MODE_X || r->visits) && !FAULT(cached_across);
+	    (r->to == MODE_N || dir_mode(r->dir) != MODE_X || r->drains) && !FAULT(cached_across);
 	rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
 	for (ask(s, slot, r);;) {
 		holders = look(s, slot, near_conflict(r->to));
-		if (is_visited(s, slot, r))
+		if (has_to_drain(s, slot, r))
 			holders |= SHARER;
 		if (!holders || (FAULT(cached_down) && r->to == MODE_S)) {
 			if (!r->given || FAULT(cached_reopen))
-				return end_visits(s, slot, r, true);
+				return end_drain(s, slot, r, true);
 			take_back(s, slot, r);
 			continue;
 		}
 		/* C3, for an intent shared, which neither sharers nor intents exclude */
 		if ((slot->mode & PAWL_INTENT_SHARED) && !(holders & near_conflict(MODE_S))) {
 			r->to = MODE_S;
-			r->visits = false;
+			r->drains = false;
 			ask(s, slot, r);
 			continue;
 		}
@@ -286,9 +286,9 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 		if (FAULT(cached_arm))
 			rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
 		if (!await_ack(slot, r, until, &node, &last))
-			return end_visits(s, slot, r, false);
+			return end_drain(s, slot, r, false);
 		if (last)
-			return end_visits(s, slot, r, true);
+			return end_drain(s, slot, r, true);
 		if (node >= 0 && !r->closed) {
 			r->closed = true;
 			ask(s, slot, r);
@@ -363,8 +363,8 @@ static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, 
 			    enum mode mode)
 {
 	modes_number(slot);
-	if (mode == MODE_I) /* nobody is in by VISITS */
-		dir &= ~VISITED;
+	if (mode == MODE_I) /* no uncached sharer is in */
+		dir &= ~SOME;
 	if (owns(slot, dir)) {
 		modes_write_own(slot, (struct modes){.mode = MODE_N});
 		return policy_note_asked(dir_owned(dir, cached_me(slot)), false);
@@ -415,8 +415,8 @@ static bool keeps_for_sharers(struct lock_slot *slot, int64_t dir)
 	return slot->mode == PAWL_SHARED && !policy_has_intents(dir) && nodes_next_writes(slot);
 }
 
-/* V3: whether no exclusive client is in, and none can be before the queue is left. */
-static bool may_visit(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+/* U3: whether no exclusive client is in, and none can be before the queue is left. */
+static bool may_share_uncached(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	if (dir_mode(dir) == MODE_S || dir_is_empty(dir))
 		return true;
@@ -426,19 +426,19 @@ static bool may_visit(const struct lock_setup *s, struct lock_slot *slot, int64_
 	return is_idle_at_home(s, slot, near_conflict(MODE_S));
 }
 
-/* V3 and L5. */
-static int visit(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+/* U3 and L5. */
+static int share_uncached(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	int64_t next, left;
 
 	if (!dir_is_empty(dir) && !dir_is_open(dir))
 		dir = modes_give_back(s, slot, dir);
-	dir |= VISITED;
-	visits_count(s, slot);
+	dir |= SOME;
+	uncached_count(s, slot);
 	next = nodes_leave(s, slot, dir, &left);
-	/* Orders the count before the grant; pairs with V5. */
-	if (next && !FAULT(cached_uncounted))
-		rma_flush(&slot->client, cached_visits(s, slot));
+	/* Orders the count before the grant; pairs with U5. */
+	if (next && !FAULT(cached_flushed))
+		rma_flush(&slot->client, cached_home_count(s, slot));
 	pass_on(s, slot, next, left, dir);
 	return PAWL_SUCCESS;
 }
@@ -448,13 +448,13 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 {
 	enum mode has = dir_mode(*dir);
 	struct recall r = {.dir = *dir, .to = mode_wanted(slot, has)};
-	const bool drains = r.to == MODE_I && dir_is_visited(*dir);
+	const bool drains = r.to == MODE_I && dir_has_some(*dir);
 	bool done;
 
 	if (slot->mode == PAWL_SHARED &&
-	    policy_visits(lock_own(slot), *dir, rma_keeps_order(&slot->client)) &&
-	    may_visit(s, slot, *dir))
-		return visit(s, slot, *dir);
+	    policy_shares_uncached(lock_own(slot), *dir, rma_keeps_order(&slot->client)) &&
+	    may_share_uncached(s, slot, *dir))
+		return share_uncached(s, slot, *dir);
 	if (!dir_is_open(*dir) && !drains) {
 		if (!keeps_for_sharers(slot, *dir))
 			return share(s, slot, *dir, r.to);
@@ -555,7 +555,7 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 	*dir = policy_note_mode(*dir, slot->mode);
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
-	if (dir_is_open(*dir) || dir_is_visited(*dir)) {
+	if (dir_is_open(*dir) || dir_has_some(*dir)) {
 		struct recall r = {.dir = *dir, .lends = policy_lends(lock_own(slot), *dir)};
 		bool done = recall(s, slot, &r, until);
 
@@ -582,10 +582,10 @@ bool recall_is_idle(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 {
 	enum mode has = dir_mode(dir);
 
-	if ((!dir_is_open(dir) && !dir_is_visited(dir)) ||
+	if ((!dir_is_open(dir) && !dir_has_some(dir)) ||
 	    (!is_exclusive(slot) && mode_wanted(slot, has) == has))
 		return true;
 	mark(s, slot, dir);
 	return look(s, slot, near_others(slot)) == 0 &&
-	       !(dir_is_visited(dir) && excludes_sharers(slot) && visits_are_some(s, slot));
+	       !(dir_has_some(dir) && excludes_sharers(slot) && uncached_are_some(s, slot));
 }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lock caching: sharers that count themselves at the home, in UNCACHED, and cache nothing; README,
+ * U.
+ */
+#include "lock/cached/uncached.h"
+
+/* Returns UNCACHED before. */
+static int64_t add(const struct lock_setup *s, struct lock_slot *slot, int64_t more)
+{
+	const struct rma_word count = cached_home_count(s, slot);
+	int64_t before;
+
+	rma_fao(&slot->client, count, RMA_SUM, more, &before);
+	/* Orders the count before what the client does next; pairs with U5, U6. */
+	rma_flush(&slot->client, count);
+	return before;
+}
+
+/* U4, or a count that is taken back. */
+static int take_back(const struct lock_setup *s, struct lock_slot *slot, bool posts)
+{
+	const int64_t before = add(s, slot, -UNCACHED_ONE);
+	const int waiter = (int)(before >> WAITER_SHIFT) - 1;
+
+	if (waiter < 0 || (before & UNCACHED_COUNT) != UNCACHED_ONE || FAULT(cached_told))
+		return PAWL_SUCCESS;
+	return near_tell(s, slot, waiter, DRAINED, posts);
+}
+
+/* U2: whether a client that has counted itself is in, by TAIL and W of the home's node after that.
+ */
+static bool is_open(const struct lock_slot *slot, int64_t tail, int64_t w)
+{
+	return (tail & FREE) && (tail & SOME) &&
+	       ((tail & MODE_MASK) != MODE_X || !(w & near_others(slot)));
+}
+
+/* U2: whether this TAIL is to get SOME: the home's node has X, or the nodes have S and few
+ * have used that, or nobody has the lock. */
+static bool may_open(int64_t tail, bool ordered)
+{
+	return (tail & FREE) && !(tail & SOME) &&
+	       policy_allows_uncached(dir_of_tail(tail), ordered) &&
+	       (!(tail & TAIL_OWNED) || (tail & MODE_MASK) == MODE_X);
+}
+
+bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+	const struct rma_word count = cached_home_count(s, slot);
+	const struct rma_word home = cached_word_at(s, slot, own->home, LINE_W);
+	int64_t before, tail, w;
+
+	if (!FAULT(cached_counted))
+		rma_fao(&slot->client, count, RMA_SUM, UNCACHED_ONE, &before);
+	/* Orders the count before the looks; pairs with Q2, U6. */
+	rma_order(&slot->client, count);
+	rma_get(&slot->client, own->tail, &tail);
+	rma_get(&slot->client, home, &w);
+	rma_flush(&slot->client, own->tail); /* orders the gets before the looks at their results */
+	if (FAULT(cached_counted))
+		add(s, slot, UNCACHED_ONE);
+	if (may_open(tail, rma_keeps_order(&slot->client))) {
+		before = tail;
+		rma_cas(&slot->client, own->tail, before, before | SOME, &tail);
+		/* Orders SOME before the look at W; pairs with U6. */
+		rma_order(&slot->client, own->tail);
+		if (!FAULT(cached_opens))
+			rma_get(&slot->client, home, &w);
+		rma_flush(&slot->client, own->tail); /* orders the get before the look at w */
+		if (tail == before)
+			tail |= SOME;
+	}
+	own->is_uncached = is_open(slot, tail, w);
+	if (tail)
+		policy_note_uncached(own, own->is_uncached);
+	if (!own->is_uncached)
+		take_back(s, slot, false);
+	return own->is_uncached;
+}
+
+void uncached_count(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+	const struct rma_word count = cached_home_count(s, slot);
+
+	rma_fao(&slot->client, count, RMA_SUM, UNCACHED_ONE, uncached_seen(s, slot));
+	/* Orders the count before the swap of TAIL (L5), which is at the same rank, or before that
+	 * of NEXT (P1); pairs with U5. */
+	if (s->posts)
+		rma_flush(&slot->client, count);
+	else
+		rma_order(&slot->client, count);
+	own->is_uncached = true;
+}
+
+int uncached_leave(const struct lock_setup *s, struct lock_slot *slot, bool posts)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	own->is_uncached = false;
+	return take_back(s, slot, posts);
+}
+
+bool uncached_are_some(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct rma_word count = cached_home_count(s, slot);
+	int64_t value;
+
+	rma_get(&slot->client, count, &value);
+	rma_flush(&slot->client, count); /* orders the get before the look at value */
+	return (value & UNCACHED_COUNT) != 0;
+}
+
+bool uncached_await(const struct lock_setup *s, struct lock_slot *slot, bool awaits)
+{
+	const int64_t me = (int64_t)(cached_me(slot) + 1) << WAITER_SHIFT;
+
+	return (add(s, slot, awaits ? me : -me) & UNCACHED_COUNT) != 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lock caching: sharers that count themselves at the home, in UNCACHED, and cache nothing; README,
+ * U.
+ */
+#ifndef LOCK_CACHED_UNCACHED_H
+#define LOCK_CACHED_UNCACHED_H
+
+#include "lock/cached/modes.h"
+
+static inline bool dir_has_some(int64_t d)
+{
+	return (d & SOME) != 0;
+}
+
+/* UNCACHED, where the head has looked at it with its swap of TAIL. */
+static inline int64_t *uncached_seen(const struct lock_setup *s, struct lock_slot *slot)
+{
+	const struct cached_constants *k = s->state;
+
+	return (int64_t *)lock_scratch(slot) + (uint64_t)SCRATCH_EACH * (uint64_t)k->nodes;
+}
+
+/* U1, U2: whether the client is in, while the queue of nodes is empty. */
+bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot);
+/* U3: the head of the queue of nodes, which leaves a directory with SOME, is in. */
+void uncached_count(const struct lock_setup *s, struct lock_slot *slot);
+/* U4. PAWL_SUCCESS; LOCK_LEFT only if it may post. */
+int uncached_leave(const struct lock_setup *s, struct lock_slot *slot, bool posts);
+/* U5: whether there are uncached sharers, while TAIL is closed. */
+bool uncached_are_some(const struct lock_setup *s, struct lock_slot *slot);
+/* U5: the last of them is to acknowledge, or not any more. Returns whether there are some. */
+bool uncached_await(const struct lock_setup *s, struct lock_slot *slot, bool awaits);
+
+#endif
