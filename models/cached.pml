@@ -113,6 +113,7 @@
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in UNCACHED | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a sharer gives TAIL SOME, and does not look at W after that | two holders |
+ * | UNCACHED NP=4 PLACE=p!=0 WRITERS=3 READERS=12 SUMS=0 LEND=0 FIRST=0 BREAK_KEEP | bfs middle | assert | a node keeps the queue for sharers beside uncached ones | two holders |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_DRAIN | bfs | assert | a head does not wait for uncached sharers | two holders |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_TOLD | bfs | deadlock | the last uncached sharer does not tell the head | |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_FLUSHED | bfs | assert | a head leaves the queue before it counts itself in UNCACHED | two holders |
@@ -817,7 +818,11 @@ has:
 		:: atomic { o && PERMITS(dm) && dm != X -> goto join }
 		:: atomic { o && c != X && !(PERMITS(dm) && dm != X) -> t = MINE }
 		:: atomic { !o && c == X -> goto enter }
-		:: atomic { !o && NEXT_WRITES -> goto enter } /* S3 */
+#ifdef BREAK_KEEP
+		:: atomic { !o && NEXT_WRITES -> goto enter }
+#else
+		:: atomic { !o && NEXT_WRITES && !SOME -> goto enter } /* S3 */
+#endif
 		/* S0 */
 		:: atomic {
 				c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) && !(SOME && c != S) ->

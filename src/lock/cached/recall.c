@@ -456,7 +456,8 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 	    may_share_uncached(s, slot, *dir))
 		return share_uncached(s, slot, *dir);
 	if (!dir_is_open(*dir) && !drains) {
-		if (!keeps_for_sharers(slot, *dir))
+		/* A writer after KEEPS would not look at UNCACHED. */
+		if (dir_has_some(*dir) || !keeps_for_sharers(slot, *dir))
 			return share(s, slot, *dir, r.to);
 		return keep(slot, *dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
 	}
