@@ -160,6 +160,7 @@ static void begin_measuring(struct sim_run *run)
 	run->start = engine_now();
 	run->waits = all.waits;
 	run->aborts = all.aborts;
+	run->leases_lost = run->world->leases_lost;
 }
 
 /* A table that fills and a space that grows are never steady. */
@@ -226,6 +227,7 @@ void sim_note_turn(struct sim_rank *r, sim_time took, bool exclusive)
 	all = snapshot(run, run->after);
 	run->waits = all.waits - run->waits;
 	run->aborts = all.aborts - run->aborts;
+	run->leases_lost = run->world->leases_lost - run->leases_lost;
 }
 
 void sim_note_part(struct sim_run *run, int part, sim_time took)

@@ -277,7 +277,7 @@ static void count_operations(const struct sim_run *run, struct outcome *out)
 	out->waits = (double)run->waits / n;
 	out->aborts = (double)run->aborts / n;
 	out->abandoned = run->forgotten;
-	out->leases_lost = run->world->leases_lost;
+	out->leases_lost = run->leases_lost;
 }
 
 static void add_up(const struct sim_run *run, struct outcome *out)

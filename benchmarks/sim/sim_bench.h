@@ -58,7 +58,7 @@ struct sim_run {
 	bool measuring, over;
 	sim_time start, end;
 	uint64_t before[RMA_NCALLS][2], after[RMA_NCALLS][2];
-	uint64_t waits, aborts, forgotten;
+	uint64_t waits, aborts, leases_lost, forgotten;
 	uint32_t failures; /* of 2^32 acquires: the lock is forgotten */
 	uint64_t timeline[TIMELINE + 1];
 	struct steady steady;
