@@ -18,7 +18,8 @@ COLUMNS = {"fig6": 2, "figalock": 2, "figranks": 2, "figshift7": 2, "figshift8":
 
 ABOUT = """\
 Draws the data that "pawl-report reproduce" wrote: FILE.tsv becomes FILE.svg. Without a name: all of
-doc/measured/figures in the source tree, which are the figures of doc/measured/reproduction.md."""
+doc/measured/figures in the source tree, which are the figures of doc/measured/reproduction.md and
+of speed.md beside it."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -70,10 +71,11 @@ def steady_panels(path: str) -> list[Panel]:
                 for name, points in panel.series.items() for x, _ in points}
     panels = [panel for panel in read_all if not panel.is_beside]
     for panel in panels:
-        for name, points in panel.series.items():
-            panel.series[name] = [(x, y) for x, y in points if
-                                  (panel.title + BESIDE + UNSTEADY, name, x) not in unsteady]
-    return panels
+        steady = {name: [(x, y) for x, y in points if
+                         (panel.title + BESIDE + UNSTEADY, name, x) not in unsteady]
+                  for name, points in panel.series.items()}
+        panel.series = {name: points for name, points in steady.items() if points}
+    return [panel for panel in panels if panel.series]
 
 
 def draw(path: str, out: str) -> None:

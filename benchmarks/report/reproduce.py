@@ -44,11 +44,11 @@ NONE = "none"
 
 ABOUT = f"""\
 Runs pawl-sim of the build tree (default: the current folder) on descriptions of the papers'
-machines, and writes figN.tsv, the data of doc/measured/reproduction.md, and figN.svg. The data is
-the same each time. A run that is not steady is made longer (pawl-sim --steady), and is not drawn if
-that does not help. Each rate has beside it Jain's index, p99, the longest wait and the share of
-writers; these are in the data only. At the end it prints a table of the papers' headlines; --only
-{NONE} prints it for the data that is there. The verdict is "reached", "beyond"
+machines, and writes figN.tsv, the data of doc/measured/reproduction.md and speed.md, and figN.svg.
+The data is the same each time. A run that is not steady is made longer (pawl-sim --steady), and is
+not drawn if that does not help. Each rate has beside it Jain's index, p99, the longest wait and the
+share of writers; these are in the data only. At the end it prints a table of the papers' headlines;
+--only {NONE} prints it for the data that is there. The verdict is "reached", "beyond"
 ({headlines.BEYOND:g} times the paper's figure or more), "short", or "undecidable": a run is not
 steady, or the verdict hangs on an assumed constant.
 
