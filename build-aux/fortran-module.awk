@@ -56,14 +56,14 @@ function type_in_c(t)
 	if (t ~ /^const pawl_.*\*$/) return "type(" kind_of(t) "), intent(in)"
 	if (t ~ /^pawl_.*\*$/) return "type(" kind_of(t) "), intent(inout)"
 	print "fortran-module: no type for \"" t "\"" >"/dev/stderr"
-	exit failed = 1
+	exit 1
 }
 function kind_of(t)
 {
 	gsub(/^const | \*$/, "", t)
 	return t in fortran_type ? fortran_type[t] : t
 }
-function block(f, n, i, names, used)
+function block(f, n, i, names)
 {
 	n = arguments(f)
 	for (i = 1; i <= n; i++)
@@ -273,4 +273,3 @@ $1 == "!@end" {
 }
 inside { lines = lines $0 "\n"; next }
 { print }
-END { if (failed) exit 1 }

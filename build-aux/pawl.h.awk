@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads the first file, pawl.h, for what other languages have of it: value[] of each constant in the
-# order of constant[1 ... n_constants], of which is_mode[] are modes; members[] of each structure; and
-# of the functions[1 ... n_functions] their result[] and what they are given[].
+# Reads the first file, pawl.h, for what other languages have of it: value[] of each constant, in
+# the order of constant[1 ... n_constants], of which is_mode[] are modes; members[] of each
+# structure; and of the functions[1 ... n_functions] their result[] and what they are given[].
 
 # The arguments of function f, as in the header: type[i], name[i]; their number.
 function arguments(f, n, i)
@@ -40,7 +40,7 @@ file == 1 {
 	statement = ""
 	next
 }
-function take(s, n, i, body, entry, next_value, what)
+function take(s, n, i, entry, next_value, what)
 {
 	if (s ~ /^enum {/) {
 		gsub(/^enum { *| *};$/, "", s)

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # awk -f pawl.h.awk -f python-module.awk HEADER: module pawl._header of Python, with the constants,
 # structures and functions of pawl.h, but for functions with an MPI_Comm or an MPI_Request.
-#
-# The module is kept, so that pip needs no awk. make python-module writes it, and tests/docs.sh
-# compares.
 
-# The constants whose names begin with prefix ("mode:": of modes), without it, and with kept.
-function constants(prefix, indent, kept, i, what)
+# The constants whose names begin with prefix ("mode:": of modes), with start in its place.
+function constants(prefix, start, i, what)
 {
 	for (i = 1; i <= n_constants; i++) {
 		what = (is_mode[constant[i]] ? "mode:" : "") constant[i]
 		if (!sub("^" prefix, "", what))
 			continue
-		print indent kept what " = " value[constant[i]]
+		print start what " = " value[constant[i]]
 		printed[i]
 	}
 }
@@ -23,12 +20,12 @@ function class(name, base, about)
 function enumeration(name, base, about, prefix)
 {
 	class(name, "enum." base, about)
-	constants(prefix, "    ", "")
+	constants(prefix, "    ")
 }
 
 function type_in_ctypes(t)
 {
-	gsub(/^const |^struct /, "", t)
+	sub(/^const /, "", t)
 	gsub(/struct | +$/, "", t)
 	if (t == "char *") return "c_char_p"
 	if (t == "unsigned") return "c_uint"
@@ -83,12 +80,12 @@ END {
 	print "\nfrom __future__ import annotations\n\nimport ctypes\nimport enum"
 	print "from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint"
 	print "from ctypes import c_uint64, c_void_p\nfrom typing import Any, Dict, List\n"
-	constants("PAWL_CAP_", "", "CAP_")
+	constants("PAWL_CAP_", "CAP_")
 	enumeration("Time", "IntEnum", "Which times Table.percentile() looks at.", "PAWL_TIME_")
 	class("Code", "enum.IntEnum", "What calls of the library return: PAWL_SUCCESS, PAWL_ERR_*.")
-	constants("PAWL_SUCCESS$", "    ", "SUCCESS")
-	constants("PAWL_ERR_", "    ", "")
-	constants("PAWL_RECOVERED$", "    ", "RECOVERED")
+	constants("PAWL_SUCCESS$", "    SUCCESS")
+	constants("PAWL_ERR_", "    ")
+	constants("PAWL_RECOVERED$", "    RECOVERED")
 	enumeration("Mode", "IntFlag", "The modes of pawl.h; AHEAD goes with an intent.", "mode:PAWL_")
 	structure("ReadData", "pawl_read")
 	structure("Stats", "pawl_stats")
