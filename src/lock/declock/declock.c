@@ -24,10 +24,10 @@
  *
  * While an exclusive client that has left still lets shared clients in, others may come and leave
  * by themselves, so that HEAD goes past the position of a shared client that waits: it is overdue.
- * A client that replaces its entry takes it, and grants to it. If it finds the entry of a later
- * position in its place, or DONE of its own, it is in. Since positions are compared modulo 2^32,
- * the client at every 2^24th position replaces what is older than the round before its own by DONE
- * of that round, in all places of the ring.
+ * A client that replaces its entry takes it, and grants to it. An overdue client that finds the
+ * entry of a later position in its place, or DONE of its own, is in. Since positions are compared
+ * modulo 2^32, the client at every 2^24th position replaces what is older than the round before its
+ * own by DONE of that round, in all places of the ring.
  *
  * Fairness: first come, first served, by the order of the positions; shared clients that follow one
  * another hold the lock together.

@@ -9,12 +9,11 @@
  *   STAY  a NODE word: the number of its last stay, whether that has ended or not
  *   NEXT  a NET word: -k if stay k has ended and no client waits behind stay k + 1 yet; or the link
  *         of the client that waits behind the current stay (queue_tree.c, (E) and (F))
- * in place of its LINK at the home. (mcs_posted.h numbers stays in NEXT, too, but not in TAIL: the
- * id of a slot leaves no room for numbers that do not come again for long.) A client that comes
- * behind stay k changes NEXT from -(k - 1) to its link by a compare-and-swap (A3). A client that
- * ends stay k swaps NEXT for -k (R1), which is an operation within its node. If it finds -(k - 1),
- * it posts the compare-and-swap of TAIL from this member to null (R2); else it grants, and posts
- * the grant.
+ * in place of its LINK at the home. (In mcs_posted.h, which says why, TAIL has no stay.) A client
+ * that comes behind stay k changes NEXT from -(k - 1) to its link by a compare-and-swap (A3). A
+ * client that ends stay k swaps NEXT for -k (R1), which is an operation within its node. If it
+ * finds -(k - 1), it posts the compare-and-swap of TAIL from this member to null (R2); else it
+ * grants, and posts the grant.
  *
  * Ordering guarantees, besides those of queue_tree.c
  *   (H) STAY is changed by the head of the element's queue, after its swap of TAIL, and read by the
