@@ -321,21 +321,24 @@ lines()
 check "atomics, operations: all windows have them" lines 0 atomics 2 "$programs/access/operations"
 check "atomics, operations: a line says which windows keep the MPI's" \
 	lines 1 atomics 2 env PAWL_LOCK=native "$programs/access/operations"
+check "atomics: a mistake of one rank in MPI_Win_allocate ends the job" fails under default 2 30 \
+	env PAWL_ATOMICS=1 TEST_ONE_REFUSED=1 "$programs/access/operations"
 # A kernel that does not let processes copy each other's memory.
 without_copies()
 {
-	mpi_run 2 120 "$work/refused" env $layer PAWL_ATOMICS=1 TEST_STRICT=1 "$@" --limit 100
+	mpi_run 2 120 "$work/no-copies" env $layer PAWL_ATOMICS=1 TEST_STRICT=1 "$@" --limit 100
 }
-refused_says()
+without_copies_says()
 {
-	lines 1 without_copies "$programs/access/operations" && grep -q "the kernel does not let" "$work/errors"
+	lines 1 without_copies "$programs/access/operations" &&
+		grep -q "the kernel does not let" "$work/errors"
 }
 # MPICH 4.0 hangs in MPI_Finalize on such a kernel now and then, also without the layer.
 if [ "$TEST_MPI" = mpich ]; then
-	:
-elif said=$($CC -D_GNU_SOURCE -std=c11 "$sources/loading/refused.c" -o "$work/refused" 2>&1) &&
-	said=$("$work/refused" true 2>&1); then
-	check "atomics, a kernel that refuses copies: a line says why some are the MPI's" refused_says
+	skip "atomics, a kernel that refuses copies" "MPICH 4.0 hangs in MPI_Finalize there"
+elif said=$($CC -D_GNU_SOURCE -std=c11 "$sources/loading/refused.c" -o "$work/no-copies" 2>&1) &&
+	said=$("$work/no-copies" true 2>&1); then
+	check "atomics, a kernel that refuses copies: a line says why some are the MPI's" without_copies_says
 else
 	skip "atomics, a kernel that refuses copies" "$(printf '%s' "$said" | head -n 1)"
 fi

@@ -69,9 +69,10 @@ RMA_SLOW_PATH int call_refused_lock(const pawl_table *t, uint64_t lock, int rc)
 	return call_refused(t, lock, rc);
 }
 
-/* After the checks. observe: those that look on, or NULL. The callers' copies have a constant NULL,
- * since a test of t->observe in one function for all takes 32 instructions more of acquire and
- * release in a table with several slots, and 42 of a try, for what they then keep in registers. */
+/* After the checks. observe: those that look on, or NULL. Where nobody looks on, callers pass a
+ * constant NULL, so that the compiler makes a copy without observers. One copy that tests
+ * t->observe takes 32 instructions more for an acquire and a release in a table with several slots,
+ * and 42 more for a try, since it saves more registers. */
 RMA_INLINE int acquire(pawl_table *t, struct observe *observe, uint64_t lock, int mode,
 		       uint64_t deadline_ns, bool tries, const void *site)
 {

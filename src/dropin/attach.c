@@ -50,7 +50,8 @@ static struct window *window_new(MPI_Comm comm)
 	w->threads = dropin_has_threads();
 	w->comm = MPI_COMM_NULL;
 	w->held = calloc((size_t)w->size, sizeof *w->held);
-	if (!w->held) {
+	if (!w->held || !windows_make_room()) {
+		free(w->held);
 		free(w);
 		return NULL;
 	}
@@ -105,7 +106,7 @@ static void add_ranges(struct window *w, MPI_Comm comm, struct request *r)
 		message_once(comm, "a window has no byte ranges", r->why);
 }
 
-/* Of the user: there is no window. */
+/* Raise a mistake of the user as an MPI error. There is no window. */
 static int raise_mistake(MPI_Comm comm, const struct request *r)
 {
 	message_once(comm, "no window", r->why);
@@ -226,6 +227,7 @@ bool dropin_allocate(struct making *m, MPI_Comm comm, MPI_Info info, MPI_Aint si
 		request_free(&m->r);
 		if (m->w)
 			discard(m->w);
+		*win = MPI_WIN_NULL;
 		*rc = raise_mistake(comm, &m->r);
 		return false;
 	}
@@ -262,9 +264,13 @@ int dropin_allocated(struct making *m, int rc, MPI_Win *win)
 		return rc;
 	}
 	say_why(m->comm, m->why);
-	if (w && !enlist(w, *win, m->comm)) {
-		fprintf(stderr, "pawl: out of memory for the list of windows\n");
-		PMPI_Abort(m->comm, EXIT_FAILURE);
+	if (w && !enlist(w, *win, m->comm)) { /* others have taken the room meanwhile */
+		if (w->pool || w->atomics) {
+			fprintf(stderr, "pawl: out of memory for the list of windows\n");
+			PMPI_Abort(m->comm, EXIT_FAILURE);
+		}
+		discard(w);
+		w = NULL;
 	}
 	/* The same on all processes; one that does not get the attribute must not decide. */
 	if (w && w->pool && request_is_separate(*win)) {

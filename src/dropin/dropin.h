@@ -471,6 +471,8 @@ struct window *windows_find(MPI_Win win);
 /* False: out of memory. *stale: the MPI has given w the handle of another window in the list, whose
  * MPI_Win_free was not called; that one is removed. */
 bool windows_add(struct window *w, bool *stale);
+/* Room for one more window, so that windows_add() does not fail. False: out of memory. */
+bool windows_make_room(void);
 void windows_remove(struct window *w);
 
 /* report.c ---------------------------------------------------------------- */

@@ -57,6 +57,10 @@ static inline bool allocate(struct making *m, const MPI_Fint *comm, const MPI_Fi
 	MPI_Win w = MPI_WIN_NULL;
 	int rc;
 
+	if (is_behind()) {
+		*m = (struct making){.passes = true};
+		return true;
+	}
 	if (dropin_allocate(m, PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), size, unit, base, &w,
 			    &rc))
 		return true;
@@ -67,10 +71,11 @@ static inline bool allocate(struct making *m, const MPI_Fint *comm, const MPI_Fi
 
 static inline void allocated(struct making *m, MPI_Fint *ierr, MPI_Fint rc, MPI_Fint *win)
 {
-	MPI_Win w = rc == MPI_SUCCESS ? PMPI_Win_f2c(*win) : MPI_WIN_NULL;
+	const bool is_made = rc == MPI_SUCCESS;
+	MPI_Win w = is_made ? PMPI_Win_f2c(*win) : MPI_WIN_NULL;
 
 	rc = dropin_allocated(m, rc, &w);
-	if (w != MPI_WIN_NULL)
+	if (is_made)
 		*win = PMPI_Win_c2f(w);
 	finish(ierr, rc);
 }
@@ -138,9 +143,8 @@ static void find_native(const char *name, const void *caller, void *call)
 #define SHARED(name, native) BY_MPI(name, native, , MADE)
 #define ALLOCATE_OF(name, native, unit_t) \
 	BY_MPI(name, native, \
-	       struct making m; const bool behind = is_behind(); \
-	       if (!behind && !allocate(&m, c, i, *size, *(unit_t *)unit, base, w, e)) return;, \
-	       if (behind) finish(ierr, rc); else allocated(&m, ierr, rc, w))
+	       struct making m; if (!allocate(&m, c, i, *size, *(unit_t *)unit, base, w, e)) return;, \
+	       allocated(&m, ierr, rc, w))
 #define ALLOCATE(name, native) ALLOCATE_OF(name, native, MPI_Fint)
 #define DYNAMIC(name, native) \
 	MAKER(name, native, , MADE, (MPI_Fint *i, MPI_Fint *c, MPI_Fint *w, MPI_Fint *e), (i, c, w, e))

@@ -190,8 +190,9 @@ static void read_window(struct request *r, MPI_Win win)
 #endif
 	if (r->why[0])
 		return;
-	if (!flavor)
-		snprintf(r->why, sizeof r->why, "the MPI does not tell the kind of a window");
+	if (!flavor || (win != MPI_WIN_NULL && !window_attribute(win, MPI_WIN_MODEL)))
+		snprintf(r->why, sizeof r->why,
+			 "the MPI does not tell kind or memory model of a window");
 	else if (win != MPI_WIN_NULL && request_is_separate(win))
 		snprintf(r->why, sizeof r->why, "%s", no_unified);
 }

@@ -38,8 +38,8 @@ struct making {
 	MPI_Comm comm;
 	struct request r;
 	struct window *w; /* not in windows_find() yet; NULL: out of memory */
-	const char *why;  /* it keeps the MPI's atomics, if any were asked for; or NULL */
-	bool passes;      /* the call is the MPI's, which raises an error */
+	const char *why;  /* why it keeps the MPI's atomics, or NULL */
+	bool passes;      /* the call only goes on to the MPI */
 };
 
 /* Choose a pool and an id in it for the requested window (agree.c). Collective. NULL, on all

@@ -142,6 +142,16 @@ static bool remove_stale(MPI_Win win)
 	return false;
 }
 
+bool windows_make_room(void)
+{
+	bool ok;
+
+	pthread_mutex_lock(&change);
+	ok = grow();
+	pthread_mutex_unlock(&change);
+	return ok;
+}
+
 bool windows_add(struct window *w, bool *stale)
 {
 	bool ok;

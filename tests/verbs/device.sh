@@ -16,8 +16,8 @@ else
 	export $device
 fi
 
-# on_nodes NODES RANKS PROGRAM...: so many nodes of so many ranks each. A step that hangs is ended by
-# the program's own limit; how long all of them take depends on what else the machine does.
+# on_nodes NODES RANKS PROGRAM...: so many nodes of so many ranks each. A step that hangs is ended
+# by the program's own limit; how long all of them take depends on what else the machine does.
 on_nodes()
 {
 	nodes=$1

@@ -202,17 +202,21 @@ struct wish {
 	struct window *w;
 	MPI_Comm comm;
 	MPI_Info info, noncontig;
-	bool allocates; /* MPI_Win_allocate: the window is made here */
-	MPI_Win win;    /* MPI_WIN_NULL: not yet made */
-	void *memory;   /* what has been allocated for it */
-	int flavor;
+	int flavor;   /* MPI_WIN_FLAVOR_ALLOCATE: the window is made here */
+	MPI_Win win;  /* MPI_WIN_NULL: not yet made */
+	void *memory; /* what has been allocated for it */
 	MPI_Aint size, unit;
 };
+
+static bool allocates(const struct wish *x)
+{
+	return x->flavor == MPI_WIN_FLAVOR_ALLOCATE;
+}
 
 /* Whether processes of a node can map each other's memory of such a window. */
 static bool is_mapped(const struct wish *x)
 {
-	return x->allocates || x->flavor == MPI_WIN_FLAVOR_SHARED;
+	return allocates(x) || x->flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
 /* Over several nodes: memory that the processes of each can map, and a window of it. */
@@ -234,11 +238,12 @@ static bool allocate_near(struct wish *x, struct atomics *a)
 					&x->win) == MPI_SUCCESS;
 }
 
-/* Where the memory of the processes is. mapped: this process can map that of its node. */
-static bool find_targets(MPI_Win made, struct atomics *a, bool mapped)
+/* Where the memory of the processes is. */
+static bool find_targets(const struct wish *x, struct atomics *a)
 {
-	const MPI_Win win = a->memory == MPI_WIN_NULL ? made : a->memory;
-	bool ok = is_unified(made);
+	const MPI_Win win = a->memory == MPI_WIN_NULL ? x->win : a->memory;
+	const bool mapped = is_mapped(x);
+	bool ok = is_unified(x->win);
 
 	for (int r = 0; r < a->size && mapped && ok; r++) {
 		MPI_Aint bytes;
@@ -249,7 +254,7 @@ static bool find_targets(MPI_Win made, struct atomics *a, bool mapped)
 						   &a->target[r].base) == MPI_SUCCESS;
 	}
 	if (!mapped && !a->is_dynamic && !a->copies)
-		a->target[a->rank].base = window_attribute(made, MPI_WIN_BASE);
+		a->target[a->rank].base = window_attribute(x->win, MPI_WIN_BASE);
 	return ok;
 }
 
@@ -273,7 +278,7 @@ static enum reason read_window(struct wish *x)
 /* What needs no other process. */
 static enum reason prepare(struct wish *x, struct atomics *a)
 {
-	const enum reason why = x->allocates ? NONE : read_window(x);
+	const enum reason why = allocates(x) ? NONE : read_window(x);
 
 	if (why != NONE)
 		return why;
@@ -282,10 +287,11 @@ static enum reason prepare(struct wish *x, struct atomics *a)
 	if (!a)
 		return NO_MEMORY;
 	a->is_dynamic = x->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-	a->is_allocated = x->allocates;
-	if (!x->allocates)
+	a->is_allocated = allocates(x);
+	if (!a->is_allocated)
 		return NONE;
-	if (x->unit != (int)x->unit)
+	/* The MPI refuses these at once, where others would wait for this process. */
+	if (x->size < 0 || x->unit < 1 || x->unit != (int)x->unit)
 		return NO_ALLOCATION;
 	if ((x->info == MPI_INFO_NULL ? PMPI_Info_create(&x->noncontig)
 				      : PMPI_Info_dup(x->info, &x->noncontig)) != MPI_SUCCESS)
@@ -327,7 +333,7 @@ static enum reason tell(const struct wish *x, struct atomics *a, MPI_Comm comm, 
 		if (!a->in_node || (a->far && !a->away))
 			told.why = NO_MEMORY;
 		told.self =
-		    copy_self(a, x->allocates ? NULL : window_attribute(x->win, MPI_WIN_BASE));
+		    copy_self(a, allocates(x) ? NULL : window_attribute(x->win, MPI_WIN_BASE));
 	}
 	if (PMPI_Allgather(&told, sizeof told, MPI_BYTE, all, sizeof told, MPI_BYTE, comm) !=
 	    MPI_SUCCESS)
@@ -360,14 +366,14 @@ static enum reason provide(struct wish *x, struct atomics *a, const struct told 
 		share_pool(a, x->w->pool, x->w->id);
 	else if (!share(a))
 		return NO_SHARED;
-	if (x->allocates && !(a->far ? allocate_far(x, a) : allocate_near(x, a)))
+	if (allocates(x) && !(a->far ? allocate_far(x, a) : allocate_near(x, a)))
 		why = NO_ALLOCATION;
 	else if (a->copies && !may_copy(a, all))
 		why = NO_COPIES;
-	else if (!find_targets(x->win, a, is_mapped(x)))
+	else if (!find_targets(x, a))
 		why = NO_PLACE;
 	why = worst(a->comm, why);
-	if (why != NONE && x->allocates && why < NO_ALLOCATION)
+	if (why != NONE && allocates(x) && why < NO_ALLOCATION)
 		next_Win_free(&x->win);
 	return why;
 }
@@ -485,7 +491,6 @@ const char *atomics_allocate(struct window *w, MPI_Comm comm, MPI_Info info, MPI
 			 .comm = comm,
 			 .info = info,
 			 .noncontig = MPI_INFO_NULL,
-			 .allocates = true,
 			 .win = MPI_WIN_NULL,
 			 .flavor = MPI_WIN_FLAVOR_ALLOCATE,
 			 .size = size,

@@ -8,7 +8,7 @@
  *     rank that has none for a connection that arrives. So a rank begins no connection unless some
  *     are left, also for ranks that may still connect to it.
  *   - It is refused, or ends before the answer. No operation was lost, and it is tried again.
- *   - It was up. Then the rank at the other end counts as dead from then on; operations on it fail.
+ *   - It was up. Then the rank at the other end counts as dead; operations on it fail.
  *     (Endpoints are in peer-error mode.)
  * Where a device performs operations (ucx/device.c), the request and its answer also connect its
  * endpoints. If these fail, the connection has, and no rank need have died.

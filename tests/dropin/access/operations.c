@@ -2,10 +2,12 @@
 /*
  * All operations that an epoch allows: those with a request, atomic ones,
  * the four flushes, MPI_Win_sync; displacement units that differ by rank; and calls of
- * MPI_Win_allocate with an error, more of them than the layer has places for windows.
+ * MPI_Win_allocate with an error. With TEST_ONE_REFUSED, only one such call, of one rank, which
+ * ends the job.
  */
 #include "tests/dropin/area.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORDS = 8 };
@@ -219,9 +221,23 @@ static void refused(void)
 	result("MPI_Win_allocate of a negative size");
 }
 
+/* The others wait in MPI_Win_allocate, natively, too. */
+static int refuse_one(void)
+{
+	int64_t *base;
+	int rank;
+	MPI_Win win;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_allocate(rank ? 16 : -16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	tap_start(&argc, &argv, MPI_THREAD_SINGLE);
+	if (getenv("TEST_ONE_REFUSED"))
+		return refuse_one();
 	for (int f = 0; f < AREA_FLAVOURS; f++) {
 		if (!area_possible((enum area_flavour)f))
 			continue;

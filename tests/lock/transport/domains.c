@@ -15,7 +15,7 @@
 
 /* So many additions, AT_ONCE under a flush; those by CPU are as many for each look. */
 enum { ADDS = 20000, AT_ONCE = 20, BY_CPU = 100, TURNS = 6 };
-/* The last two are of the first turn, and those of the next one follow. */
+/* Turn i has WORD_BROKEN + 2 i and WORD_END + 2 i. */
 enum { WORD_KEPT = 0, WORD_BROKEN = 1, WORD_END = 2 };
 
 static struct rma words;
