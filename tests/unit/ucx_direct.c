@@ -29,6 +29,7 @@ static struct pending {
 	ucp_request_param_t params;
 } pending[MOST];
 static int n_pending, most_unanswered;
+static bool has_failed[RANKS]; /* the endpoint: UCX refuses operations at once */
 
 /* ------------------------------------------------------------------- UCX */
 
@@ -40,6 +41,8 @@ static int rank_of(ucp_ep_h ep)
 static ucs_status_ptr_t add(ucp_ep_h ep, uint64_t to, int64_t value, bool put,
 			    const ucp_request_param_t *params)
 {
+	if (has_failed[rank_of(ep)])
+		return UCS_STATUS_PTR(UCS_ERR_CONNECTION_RESET);
 	if (n_pending == MOST)
 		return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
 	pending[n_pending] =
@@ -96,7 +99,13 @@ void ucp_request_free(void *request)
 
 struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
 {
-	return ucx_net_of(c->rma)->peer[rank];
+	struct ucx_peer *p = ucx_net_of(c->rma)->peer[rank];
+
+	if (p->state == UCX_UP)
+		return p;
+	c->loss = p->loss;
+	c->failed = true;
+	return NULL;
 }
 
 ucp_rkey_h ucx_key_of(struct rma_ucx *u, struct ucx_peer *p, uint64_t *base)
@@ -110,6 +119,13 @@ int ucx_route_by_node(const struct ucx_net *n, int rank)
 {
 	(void)n;
 	return rank;
+}
+
+/* As if nobody were known to have died. */
+void ucx_ended(struct ucx_peer *p, ucs_status_t status)
+{
+	p->state = UCX_DEAD;
+	snprintf(p->loss, sizeof p->loss, "rank %d: %d", p->rank, status);
 }
 
 void ucx_pause(struct rma_client *c)
@@ -302,6 +318,28 @@ static void no_allocation(void)
 	   "no operation allocates");
 }
 
+/* On an endpoint that has failed: the client learns how, and others go on. */
+static void refused(enum wire_operation code, const char *name)
+{
+	char cause[40];
+	int64_t result = 0;
+
+	start();
+	snprintf(cause, sizeof cause, "rank 1: %d", UCS_ERR_CONNECTION_RESET);
+	has_failed[1] = true;
+	issue(1, 0, code, 1, &result);
+	issue(1, 1, code, 1, &result);
+	flush();
+	ok(client.failed && client.loss && strcmp(client.loss, cause) == 0 && !peer[0].loss[0],
+	   "a %s that UCX refuses at once fails, with a cause", name);
+	has_failed[1] = client.failed = false;
+	client.loss = NULL;
+	issue(2, 0, WIRE_PUT, 1, NULL);
+	flush();
+	ok(!client.failed && arrived(2, 1), "and one on another rank does not");
+	peer[1].state = UCX_UP;
+}
+
 int main(void)
 {
 	for (int i = 0; i < RANKS; i++) {
@@ -321,6 +359,9 @@ int main(void)
 	many();
 	one_lock();
 	no_allocation();
+	refused(WIRE_PUT, "put");
+	refused(WIRE_GET, "get");
+	refused(WIRE_ADD, "fetch-and-add");
 	ucx_direct_close(&net);
 	return tap_plan();
 }

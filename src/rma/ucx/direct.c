@@ -97,8 +97,11 @@ static bool issued(struct rma_client *c, struct ucx_peer *p, struct ucx_pending 
 	spare(ucx_net_of(c->rma), f);
 	if (ucx_lacks_memory(status))
 		return false;
-	if (UCS_PTR_IS_ERR(status))
+	if (UCS_PTR_IS_ERR(status)) { /* of an endpoint that has failed; UCX may say so later */
+		ucx_ended(p, UCS_PTR_STATUS(status));
+		c->loss = p->loss;
 		c->failed = true;
+	}
 	return true;
 }
 
