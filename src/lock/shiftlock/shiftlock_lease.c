@@ -36,6 +36,8 @@
  *   (H) A holder that was given up learns of it: its release changes A, or gets A beside the put of
  *       its grant (R6), and sees that it is dead. The get may come before the put: if A died in
  *       between, the holder had left its critical section, and its grant is for a dead block, (G).
+ *       The holder's clock cannot say in place of the get that its lease is not over: it may have
+ *       stood still, as in a guest that its host has stopped.
  *   (I) No client gives up a lock earlier than three leases after a change of REL or EPOCH, or
  *       after a client that met no other entered: waiters came later, or were let in before.
  *   (J) A lease runs from the return of an acquire, and no holder is given up during its lease. (In
