@@ -22,7 +22,10 @@ enum {
 };
 enum { CALM_NS = 4000000 /* no wait of a calm world takes longer, if no operation fails */ };
 enum { NAPS = 4, NAPPERS = 60 /* per cent of the ranks */ };
-enum { MOST_ATTEMPTS = 20000 /* of a rank, until all have had their share */ };
+enum {
+	MOST_ATTEMPTS = 20000, /* of a rank, until all have had their share; */
+	MOST_UNTESTED = 1000   /* then a request is tested after so many ns */
+};
 
 static const struct {
 	const char *text;
@@ -447,15 +450,18 @@ static void call_beside(struct sim_rank *r, uint64_t requested)
 }
 
 /* A request. The number of tests and the time between them may be such that the lock comes first,
- * or not. */
+ * or not; where all are to have their share, not so that others acquire MOST_ATTEMPTS times. */
 static int take_by_request(struct sim_rank *r, const struct draw *d, unsigned capabilities)
 {
 	static const uint64_t between[] = {1, 50, 1000, 20000};
 	int mode = draw_mode(r, d, capabilities), tests = (int)sim_below(&r->random, 5);
 	uint64_t lock = sim_below(&r->random, d->request.locks);
+	uint64_t ns = between[sim_below(&r->random, 4)];
 
-	return sim_acquire_by_steps(r, lock, mode, tests, between[sim_below(&r->random, 4)],
-				    draw_end(r, d, 3), d->beside ? call_beside : NULL);
+	if (d->until_all_done && ns > MOST_UNTESTED)
+		ns = MOST_UNTESTED;
+	return sim_acquire_by_steps(r, lock, mode, tests, ns, draw_end(r, d, 3),
+				    d->beside ? call_beside : NULL);
 }
 
 /* A read without the lock, which may end with the lock shared. */
