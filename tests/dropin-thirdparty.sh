@@ -96,8 +96,9 @@ said_by()
 	(cd "$TEST_MPICH_RMA" && mpi_run "$rma_ranks" 60 env $1 "./$rma_name" $rma_arguments) 2>&1 |
 		grep -q '^ *No Errors' && echo "no errors" || echo "errors"
 }
-# The list has lines like "test1 2 arg=-iter=10". Tests whose program is not there are left out.
-same_in_list()
+# The list has lines like "test1 2 arg=-iter=10". Tests whose program is not there are left out. With
+# more ranks than cores some end with the layer's atomics only.
+none_fails_in_list()
 {
 	rma_result=0
 	grep -vE '^ *(#|@|$)' "$TEST_MPICH_RMA/testlist" >"$work/testlist"
@@ -106,14 +107,14 @@ same_in_list()
 		rma_arguments=$(printf '%s\n' $rma_arguments | sed -n 's/^arg=//p')
 		rma_native=$(said_by TEST=native </dev/null)
 		rma_layer=$(said_by "$layer PAWL_ATOMICS=1" </dev/null)
-		[ "$rma_native" = "$rma_layer" ] && continue
+		[ "$rma_native" != "$rma_layer" ] || continue
 		echo "$rma_name, $rma_ranks ranks: natively $rma_native, with atomics $rma_layer"
-		rma_result=1
+		[ "$rma_layer" = "no errors" ] || rma_result=1
 	done <"$work/testlist"
 	return $rma_result
 }
 if [ -n "${TEST_MPICH_RMA-}" ] && [ -e "$lib" ]; then
-	check "MPICH's tests of one-sided communication" same_in_list
+	check "MPICH's tests of one-sided communication" none_fails_in_list
 else
 	skip "MPICH's tests of one-sided communication" "not in TEST_MPICH_RMA"
 fi
