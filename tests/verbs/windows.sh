@@ -8,7 +8,8 @@
 
 # UCX has nothing but the device, for the MPI, too: Open MPI's osc/ucx, and all of MPICH, whose
 # ranks take each other for other hosts.
-export UCX_TLS=rc_v,ud_v,self UCX_NET_DEVICES=rxe0:1 OMPI_MCA_osc=ucx,sm MPIR_CVAR_NOLOCAL=1
+export UCX_TLS=rc_v,ud_v,self UCX_NET_DEVICES=rxe0:1 UCX_IB_GID_INDEX=0 OMPI_MCA_osc=ucx,sm
+export MPIR_CVAR_NOLOCAL=1
 
 sends()
 {
