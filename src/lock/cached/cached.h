@@ -186,7 +186,7 @@ struct cached_slot {
 	bool tail_some : 1;    /* TAIL that has admitted the client, at the home's node, has SOME */
 	bool is_uncached : 1;  /* holds the lock by UNCACHED */
 	unsigned well : 3;     /* how well that has gone, up to WELL_MOST */
-	unsigned unused : 3;   /* how useless shares have been, up to UNUSED_MOST */
+	unsigned unused : 5;   /* how useless shares have been, up to UNUSED_MOST */
 	uint8_t uncached;      /* times that it has used UNCACHED since its node has joined last */
 	int64_t seen;          /* W; in a release, what the swap of TAIL finds */
 	/* When it got a lock for which it had to wait, or released one for which others did. */

@@ -31,12 +31,14 @@
  * USED_PART     (4, 8, 16) mean over the best other kind, of 90 settings at random: 1.055, 1.063,
  *               1.064; 1.044 if one use pays for all; 512 nodes as above with --think=1000000: p99
  *               0.14 ms, and 0.91 ms
- * UNCACHED_MOST   (16, 32, 64) the setting at policy_lends(): 47.3, 46.1, 46.4, and 37.4 without
- *               such sharers; 24 nodes of one, cx5-6nodes, locktable --fw=5 --locks=1000
- * --section=50
- *               --locality=95: 54.2, 56.8, 56.1, and 47.3
- * UNUSED_MOST   (3, 7) the same: 43.5, 46.1, and 53.7, 56.8; it is as great as the field allows
- * WELL_MOST   (1, 3, 7) the same: 45.8, 46.1, 47.1, and 54.5, 56.8, 56.9
+ * UNCACHED_MOST (16, 32, 64) the setting at policy_lends(): 45.1, 45.8, 45.8, and 40.8 without such
+ *               sharers; 24 nodes of one, cx5-6nodes, locktable --fw=5 --locks=1000 --section=50
+ *               --locality=95: 54.4, 56.0, 56.8, and 46.8
+ * UNUSED_MOST   (15, 31) the same: 45.5, 45.8, and 38.4, 56.0; it is as great as the field allows
+ * WELL_MOST     (1, 3, 7) the same: 43.7, 45.8, 44.2, and 56.5, 56.0, 57.6
+ * HOME_PART     (4, 8, 16) the same: 43.8, 45.8, 45.3, and 55.6, 56.0, 38.4. If what is seen at
+ *               home counts for nothing, the slowest of two nodes of two ranks, locktable --fw=5
+ *               --locks=1000 --locality=85, has 0.28 of the mean, not 0.95
  * FIRST_PAYS    L 5: 287, 287, 228; C 50: 37.7, 37.7, 33.5
  * NEAR_OWNS     same; decides only where the transport keeps no order
  * RUN_CACHES    (2, 3) M 100: 28.5, 28.5
@@ -61,7 +63,7 @@ enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
 #define COUNTED ATTEMPTS_OR(128, 3)      /* acquires that decide what locks are at first */
 #define MEAN_WEIGHT ATTEMPTS_OR(32, 2)   /* acquires of a moving mean */
 #define UNCACHED_MOST ATTEMPTS_OR(32, 3) /* uncached acquires for one that joins */
-#define UNUSED_MOST ATTEMPTS_OR(7, 1)    /* shares of no use that are counted, */
+#define UNUSED_MOST ATTEMPTS_OR(31, 1)   /* shares of no use that are counted, */
 #define WELL_MOST \
 	ATTEMPTS_OR(3, 1) /* and uncached acquires that went well: more than half decide */
 #define UNCACHED_ALWAYS ATTEMPTS_OR(false, true)
@@ -72,6 +74,7 @@ enum {
 	WRITES_MOST = MEAN_ONE / 2, /* and where the client had to wait for other nodes */
 	USED_PART = 8,              /* 1 / the part of nodes that use shares which pays for all */
 	FIRST_PAYS = 2,             /* first shares that are worth a message to each node */
+	HOME_PART = 8,  /* 1 / the weight of uses that a client of the home's node sees */
 	NEAR_OWNS = 5,  /* 1 / the part of acquires at home for which a look at W there pays */
 	RUN_CACHES = 3, /* visits in a row, of which the last one keeps X */
 	SOON_NS = 1000  /* a client that comes back in less passes others, and is passed by them */
@@ -258,15 +261,17 @@ static inline unsigned policy_moved(unsigned count, int more, int most)
 }
 
 /* What shares have been good for, as this client has seen it: whether those that it recalled had
- * been used. */
+ * been used. At home these are the shares of others. If they counted for nothing, clients of one of
+ * two nodes could go on uncached, because those of the other one, which then have six times as
+ * many acquires, use the shares of these locks. */
 static inline void policy_note_use(struct cached_slot *own, int64_t d)
 {
 	own->unused = policy_moved(own->unused,
-				   policy_is_unused_share(d) ? 1
-				   : own->me == own->home    ? 0
-							     : -2,
+				   policy_is_unused_share(d) ? HOME_PART
+				   : own->me == own->home    ? -1
+							     : -HOME_PART,
 				   UNUSED_MOST) &
-		      7;
+		      31;
 }
 
 static inline bool policy_has_no_use(const struct cached_slot *own)
