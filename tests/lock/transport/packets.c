@@ -212,8 +212,7 @@ static void alone(void)
 
 	now_doing("%s, one client", kind->name);
 	/* An emulated machine may take longer than a lease is by itself. */
-	table = readers_expire(kind) ? table_open(kind->name, 1, "lease", "5000000")
-				     : table_open(kind->name, 1, NULL, NULL);
+	table = table_open(kind->name, 1, readers_expire(kind) ? "lease" : NULL, "5000000");
 	for (int m = 0; table && m < TAP_MODES; m++) {
 		struct count c;
 
