@@ -99,8 +99,7 @@ static bool issued(struct rma_client *c, struct ucx_peer *p, struct ucx_pending 
 		return false;
 	if (UCS_PTR_IS_ERR(status)) { /* of an endpoint that has failed; UCX may say so later */
 		ucx_ended(p, UCS_PTR_STATUS(status));
-		c->loss = p->loss;
-		c->failed = true;
+		ucx_lose(c, p->loss);
 	}
 	return true;
 }

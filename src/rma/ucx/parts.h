@@ -510,7 +510,13 @@ static inline bool ucx_lacks_memory(ucs_status_ptr_t status)
 }
 /* Whether a message to the rank is sent at once. */
 bool ucx_sends_at_once(const struct ucx_net *n, int rank);
-/* An operation of c has failed: leave the protocol where it is. */
+/* An operation of c has failed. loss: how its connection was lost; NULL or "": a rank has died. */
+static inline void ucx_lose(struct rma_client *c, const char *loss)
+{
+	c->loss = loss;
+	c->failed = true;
+}
+/* Leave the protocol of c, an operation of which has failed, where it is. */
 void ucx_give_up(struct rma_client *c);
 
 /* The flush of a transport, and its post, which starts what the client has issued by `push`. */

@@ -85,10 +85,8 @@ void ucx_pending_done(struct ucx_pending *f, bool ok)
 	*f->at = f->next;
 	if (f->next)
 		f->next->at = f->at;
-	if (!ok) {
-		c->loss = f->peer->loss;
-		c->failed = true;
-	}
+	if (!ok)
+		ucx_lose(c, f->peer->loss);
 	ucx_client(c)->unanswered--;
 }
 
@@ -194,17 +192,15 @@ static const char *loss_elsewhere(const struct ucx_net *n)
 		     " has failed, and this call has waited in vain since";
 }
 
-static void lose(struct rma_client *c, int rank, const char *trouble)
+/* c has changed no word yet. */
+static void refuse(struct rma_client *c, int rank, const char *trouble)
 {
-	c->failed = true;
-	c->unreached = trouble != NULL;
-	if (trouble)
-		error_set(
-		    PAWL_ERR_CONNECT,
-		    "lock %llu: its home, rank %d of the table on host %s, cannot be reached: %s;"
-		    " nothing has changed, and the call can be repeated",
-		    (unsigned long long)c->lock, rank, ucx_host_of(ucx_net_of(c->rma), rank),
-		    trouble);
+	c->failed = c->unreached = true;
+	error_set(PAWL_ERR_CONNECT,
+		  "lock %llu: its home, rank %d of the table on host %s, cannot be reached: %s;"
+		  " nothing has changed, and the call can be repeated",
+		  (unsigned long long)c->lock, rank, ucx_host_of(ucx_net_of(c->rma), rank),
+		  trouble);
 }
 
 static bool lacks(const struct ucx_peer *p)
@@ -229,12 +225,12 @@ struct ucx_peer *ucx_reach_slowly(struct rma_client *c, int rank)
 			return p;
 		if ((p && p->state == UCX_DEAD) ||
 		    (knows_a_death(n) && p && (p->refused || now - start > DEAD_WAIT_NS))) {
-			c->loss = p->loss[0] ? p->loss : loss_elsewhere(n);
-			lose(c, rank, NULL);
+			c->unreached = false;
+			ucx_lose(c, p->loss[0] ? p->loss : loss_elsewhere(n));
 			return NULL;
 		}
 		if (!inside && now - start > (lacks(p) ? LACK_NS : REACH_NS)) {
-			lose(c, rank, ucx_trouble(p));
+			refuse(c, rank, ucx_trouble(p));
 			return NULL;
 		}
 		if (now - said > SAY_NS) {
