@@ -43,27 +43,7 @@
  *       release waits for it. Without leases it decides nothing (bakery.h), and the release is
  *       posted.
  *
- * Limits of recovery. That a holder is dead is a guess from a clock. A holder that sleeps in its
- * critical section for longer than its lease loses the lock; others may enter, and its release
- * returns PAWL_ERR_LEASE_LOST. Two recoveries may conflict (ABA, Figure 2b of the ShiftLock paper):
- * a client that is about to reset the lock is stopped, another resets it, and when the first
- * continues, the word happens to have its old value. ERA prevents this: the word differs from then
- * on. ERA has 6 bits. A client still does harm if it stops between its last look and its swap for
- * exactly 64 recoveries (at least 128 leases), or while every counter wraps around to exactly its
- * old value. Nothing in one word can prevent that. The word also becomes wrong if a release arrives
- * after its holder was given up and is taken back after one more recovery: in the adversary, in one
- * of several thousand worlds in which clients are stopped for many leases within a release. A
- * release by compare-and-swap would prevent that, but costs a round trip, and would not be the
- * paper's lock (unchecked_release). The same happens if the machine of a holder is suspended, so
- * that the holder's clock stands still, and its release does not see that the lease is over. Stops
- * within an acquire do no harm. With lease 0 there are no recoveries, and acquire and release read
- * no clock.
- *
- * The next holder is not told of a recovery (life NULL; the library's own kinds have to tell). A
- * life needs a name that no other one gets (lock/life.h), and ERA has 6 bits, with which the word
- * is full. A word of its own for the name would be written after the swap that recovers, and
- * clients come in between the two. And the word of lock/life.h relies on releases that are checked,
- * which these are not.
+ * What a recovery may get wrong, and why the next holder is not told of it: at the leases below.
  *
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *
@@ -163,6 +143,30 @@ static uint64_t next_era(uint64_t word)
 }
 
 /* ---------------------------------------------------------------------- leases */
+
+/*
+ * Limits of recovery. That a holder is dead is a guess from a clock. A holder that sleeps in its
+ * critical section for longer than its lease loses the lock; others may enter, and its release
+ * returns PAWL_ERR_LEASE_LOST. Two recoveries may conflict (ABA, Figure 2b of the ShiftLock paper):
+ * a client that is about to reset the lock is stopped, another resets it, and when the first
+ * continues, the word happens to have its old value. ERA prevents this: the word differs from then
+ * on. ERA has 6 bits. A client still does harm if it stops between its last look and its swap for
+ * exactly 64 recoveries (at least 128 leases), or while every counter wraps around to exactly its
+ * old value. Nothing in one word can prevent that. The word also becomes wrong if a release arrives
+ * after its holder was given up and is taken back after one more recovery: in the adversary, in one
+ * of several thousand worlds in which clients are stopped for many leases within a release. A
+ * release by compare-and-swap would prevent that, but costs a round trip, and would not be the
+ * paper's lock (unchecked_release). The same happens if the machine of a holder is suspended, so
+ * that the holder's clock stands still, and its release does not see that the lease is over. Stops
+ * within an acquire do no harm. With lease 0 there are no recoveries, and acquire and release read
+ * no clock.
+ *
+ * The next holder is not told of a recovery (life NULL; the library's own kinds have to tell). A
+ * life needs a name that no other one gets (lock/life.h), and ERA has 6 bits, with which the word
+ * is full. A word of its own for the name would be written after the swap that recovers, and
+ * clients come in between the two. And the word of lock/life.h relies on releases that are checked,
+ * which these are not.
+ */
 
 RMA_INLINE uint64_t lease_of(const struct lock_setup *s)
 {

@@ -42,15 +42,6 @@
  *   L3  If DRAWN has a later ticket, it looks for the link and for the mark, until one of them is
  *       there. If it is the link, it grants the lock.
  *
- * Posted releases. If the transport posts (rma_post()), no client waits for a remote client that
- * leaves, which does this in place of L1 to L3:
- *   R1  It swaps its own link for GONE. If it finds a link, it grants the lock and posts that.
- *   R2  Else it posts L1: it writes LEFT, and then reads DRAWN. Its release ends.
- *   R3  The slot may be used again when L2 or L3 says that no client will link itself to it any
- *       more. The client looks when it needs the slot.
- *   F3' A client that draws behind a remote one links itself by a swap. If it finds GONE, it ends
- *       the drawing, waits until LEFT is t (F4), and has the lock.
- *
  * Guarantees
  *   (A) Peterson's lock: (A) to (D) of alock.c.
  *   (B) DRAWN takes effect before its client leaves the queue or makes another one the leader. So
@@ -70,18 +61,7 @@
  *       in L3 that looks at DRAWN after 2^32 tickets could take it for its own, and looks again.
  *   (G) What a holder did in node memory is visible to the next one: LEFT and the grant are stored
  *       after it, and read with acquire semantics, or both go through the transport.
- *   (H) The swaps of R1 and F3' are on one NET word, which no client of the home's node changes by
- *       CPU. The second one finds the first: either the releaser finds the link and grants the
- *       lock, or the client that draws finds GONE. What the client waits for in F4 has been issued
- *       without a further call of the releaser. So the answer of R2 decides only when the slot is
- *       used again.
- *   (I) LEFT is t when the next client has the lock, also by F4, so no write of LEFT comes after
- *       that of a later holder, and LEFT is t until this client itself leaves. R3 is (E) with GONE:
- *       in L2 no client links itself any more, by (C); in L3 the link is there, and its client does
- *       not change it again, or the mark is.
- *   (J) The words of a lock do not tell a holder from a client whose LEFT is on its way. A try that
- *       finds the lock taken waits for the releases of its own process, and tries once more
- *       (posts_unmarked).
+ *   (H) to (J), releases that are posted in place of L1 to L3: at is_posted().
  *
  * Fairness: first come, first served, by the order of the tickets. While a cohort waits for
  * Peterson's lock, the other one draws at most as many tickets as its budget. With budgets of 1
@@ -198,6 +178,29 @@ static inline struct rma_word grant_of(const struct lock_setup *s, struct lock_s
 			    (cohort == RMA_NODE ? SLOT_STATUS_NET : SLOT_STATUS_NODE));
 }
 
+/*
+ * Posted releases. If the transport posts (rma_post()), no client waits for a remote client that
+ * leaves, which does this in place of L1 to L3:
+ *   R1  It swaps its own link for GONE. If it finds a link, it grants the lock and posts that.
+ *   R2  Else it posts L1: it writes LEFT, and then reads DRAWN. Its release ends.
+ *   R3  The slot may be used again when L2 or L3 says that no client will link itself to it any
+ *       more. The client looks when it needs the slot.
+ *   F3' A client that draws behind a remote one links itself by a swap. If it finds GONE, it ends
+ *       the drawing, waits until LEFT is t (F4), and has the lock.
+ *
+ *   (H) The swaps of R1 and F3' are on one NET word, which no client of the home's node changes by
+ *       CPU. The second one finds the first: either the releaser finds the link and grants the
+ *       lock, or the client that draws finds GONE. What the client waits for in F4 has been issued
+ *       without a further call of the releaser. So the answer of R2 decides only when the slot is
+ *       used again.
+ *   (I) LEFT is t when the next client has the lock, also by F4, so no write of LEFT comes after
+ *       that of a later holder, and LEFT is t until this client itself leaves. R3 is (E) with GONE:
+ *       in L2 no client links itself any more, by (C); in L3 the link is there, and its client does
+ *       not change it again, or the mark is.
+ *   (J) The words of a lock do not tell a holder from a client whose LEFT is on its way. A try that
+ *       finds the lock taken waits for the releases of its own process, and tries once more
+ *       (posts_unmarked).
+ */
 /* Whether the clients of this cohort post their releases. */
 RMA_INLINE bool is_posted(const struct lock_setup *s, enum rma_domain cohort)
 {

@@ -26,25 +26,7 @@
  * outside for a quarter of that time and asks again, for twice as long. MPI_Win_lock_all of targets
  * one by one waits outside for an eighth more.
  *
- *   Only holders keep a client waiting for ever. Let the holders remain as they are, and let R be a
- *   client that they do not exclude. A client with a shared lock of a target waits behind
- *   exclusive clients only, never gives up, and goes on when those before it have done so once. Of
- *   the other clients each has its n-th turn in the queues as long as the n-th turn of any other,
- *   T 2^n, and pauses of more than a quarter of that, to which at most a quarter of a pause is
- *   added. So when pauses are longer than twice the time between the first and the last of these
- *   calls, a turn of R begins after the clients that are before it have begun theirs, and ends
- *   after they have ended theirs, when those behind it have not come back before it.
- *   In MPI_Win_lock_all a client comes from one queue into the next, and may find a client there
- *   that asked after it and ends its turn after it, in each turn again. The eighths that it waits
- *   longer add up to more than the parts that others add. So it asks after all others, ends its
- *   turn after theirs, and has all targets before they come back.
- *   Nothing but grants can be seen from outside. So the grants are those of an MPI where each
- *   client asks as late as its last turn began, in whatever order that MPI serves; and if all
- *   processes wait for ever under the layer, then they do so, after the same grants, on every MPI
- *   whose locks exclude each other.
- *   A client that alone waits for holders gets its turn: if each of these holds for h at most, all
- *   leave in its first turn longer than h, in which those that come wait behind it. That turn
- *   begins less than 3 h + 2 T after the call.
+ * Why only holders keep a client waiting for ever: at stand_aside().
  *
  * So windows do not get declock: a client that gives up there keeps its place until its turn comes,
  * in the way of others.
@@ -330,6 +312,27 @@ static int release_exclusive(struct window *w, int rank)
  * so that an acquire need not read the clock. */
 static _Atomic(uint64_t) soon = NAP_NS; /* long past; 0 would be none */
 
+/*
+ *   Only holders keep a client waiting for ever. Let the holders remain as they are, and let R be a
+ *   client that they do not exclude. A client with a shared lock of a target waits behind
+ *   exclusive clients only, never gives up, and goes on when those before it have done so once. Of
+ *   the other clients each has its n-th turn in the queues as long as the n-th turn of any other,
+ *   T 2^n, and pauses of more than a quarter of that, to which at most a quarter of a pause is
+ *   added. So when pauses are longer than twice the time between the first and the last of these
+ *   calls, a turn of R begins after the clients that are before it have begun theirs, and ends
+ *   after they have ended theirs, when those behind it have not come back before it.
+ *   In MPI_Win_lock_all a client comes from one queue into the next, and may find a client there
+ *   that asked after it and ends its turn after it, in each turn again. The eighths that it waits
+ *   longer add up to more than the parts that others add. So it asks after all others, ends its
+ *   turn after theirs, and has all targets before they come back.
+ *   Nothing but grants can be seen from outside. So the grants are those of an MPI where each
+ *   client asks as late as its last turn began, in whatever order that MPI serves; and if all
+ *   processes wait for ever under the layer, then they do so, after the same grants, on every MPI
+ *   whose locks exclude each other.
+ *   A client that alone waits for holders gets its turn: if each of these holds for h at most, all
+ *   leave in its first turn longer than h, in which those that come wait behind it. That turn
+ *   begins less than 3 h + 2 T after the call.
+ */
 /* Wait outside of all queues, for a quarter of the time that the client has just waited in them,
  * and a part that differs between processes. */
 static void stand_aside(struct window *w, uint64_t patience_ns, bool asks_last)

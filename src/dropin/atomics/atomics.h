@@ -13,17 +13,6 @@
  *   element.c  one element
  *   types.c    datatypes: their elements, and where these are
  *
- * Which windows. The processes of a node share the memory of windows of MPI_Win_allocate_shared,
- * and of MPI_Win_allocate, because no MPI says where the memory of the others is otherwise: on one
- * node the layer makes the window by MPI_Win_allocate_shared (alloc_shared_noncontig), over several
- * ones by MPI_Win_create of memory that each node has allocated so. Memory that the program brings
- * (MPI_Win_create, MPI_Win_create_dynamic) cannot be mapped by other processes. On one node they
- * copy it, if the kernel lets them; over several ones they send messages, also within a node. The
- * thread is that of the table of locks over several nodes (rma/tasks.h). It knows what its process
- * has attached to a dynamic window, and copies read that list. So there are no Pawl atomics over
- * several nodes for windows without locks, or without UCX. A window of one process keeps the MPI's
- * atomics.
- *
  * One domain. An accumulate of the MPI may be a plain read-modify-write by the target or under a
  * lock of the MPI, and is not atomic with instructions of the origin. So all accumulates of a
  * window go one way, which all processes decide when it is made, and no call is passed on later:
@@ -40,13 +29,6 @@
  * because a copy is done when its call of the kernel returns. Nothing else but an MPI_Put, which
  * MPI leaves undefined, writes there at the same time.
  *
- * One domain over several nodes. In both ways it is a CPU of the target's node that changes the
- * element, by the same instruction or under the same lock; type and address decide which, and not
- * the way. The thread of the target may not call the MPI. What only the MPI can compute, the origin
- * computes from a value that it has fetched, and has it replaced if it is still that value, before
- * the call returns. So such an operation may have to be repeated while others change the element,
- * as by compare-and-swap within a node.
- *
  * Order and completion. The instructions are sequentially consistent. Those of the origin are done
  * when the call returns. What goes by message is numbered, and the thread performs the messages of
  * an origin in their order (far.c). So accumulates of one process at one target are in program
@@ -58,20 +40,6 @@
  * between them, whose other part remains the MPI's: it returns when the operation has changed the
  * memory, or has read it. Loads and stores of the target are ordered by whatever MPI asks for
  * (MPI_Win_sync and a message, an epoch).
- *
- * Exposure. An operation must not come before its epoch is open at the target, and an MPI may
- * return from a call that opens one before that, because it can delay the operations. Not here:
- *   X1  MPI_Win_lock, MPI_Win_lock_all: the locks are Pawl's (or none, info key no_locks). They are
- *       held when the call returns. A window with the locks of the MPI gets no atomics.
- *   X2  MPI_Win_start returns when each target has called MPI_Win_post as often for this origin.
- *       The counts are in the memory of the origin's node; a target on another one has the thread
- *       of the origin increase its own.
- *   X3  MPI_Win_fence, also with MPI_MODE_NOPRECEDE, returns when each process has called it as
- *       often: by counts on one node; over several ones by the MPI's if it ends an epoch, and else
- *       by a barrier.
- * The counts of X2 and X3 are increased with release before the MPI's fence and after its post, and
- * read with acquire, so that the target's loads and stores before its call come before the
- * operations.
  *
  * Progress. The target has no part in the operations. But a process that polls a word by them must
  * drive the MPI, since others may wait for an operation of the MPI on its memory: flushes and

@@ -13,6 +13,19 @@ _Atomic(int) atomics_windows;
 /* ------------------------------------------------------------------- making it */
 
 /*
+ * Which windows. The processes of a node share the memory of windows of MPI_Win_allocate_shared,
+ * and of MPI_Win_allocate, because no MPI says where the memory of the others is otherwise: on one
+ * node the layer makes the window by MPI_Win_allocate_shared (alloc_shared_noncontig), over several
+ * ones by MPI_Win_create of memory that each node has allocated so. Memory that the program brings
+ * (MPI_Win_create, MPI_Win_create_dynamic) cannot be mapped by other processes. On one node they
+ * copy it, if the kernel lets them; over several ones they send messages, also within a node. The
+ * thread is that of the table of locks over several nodes (rma/tasks.h). It knows what its process
+ * has attached to a dynamic window, and copies read that list. So there are no Pawl atomics over
+ * several nodes for windows without locks, or without UCX. A window of one process keeps the MPI's
+ * atomics.
+ */
+
+/*
  * A collective of processes that share cores takes milliseconds. So what is local comes first, and
  * its outcome goes with what the processes tell each other of the window; and what can be
  * done after that without the others comes before their last agreement.
@@ -590,6 +603,22 @@ void atomics_detached(struct window *w, const void *base)
 }
 
 /* -------------------------------------------------------------------- exposure */
+
+/*
+ * Exposure. An operation must not come before its epoch is open at the target, and an MPI may
+ * return from a call that opens one before that, because it can delay the operations. Not here:
+ *   X1  MPI_Win_lock, MPI_Win_lock_all: the locks are Pawl's (or none, info key no_locks). They are
+ *       held when the call returns. A window with the locks of the MPI gets no atomics.
+ *   X2  MPI_Win_start returns when each target has called MPI_Win_post as often for this origin.
+ *       The counts are in the memory of the origin's node; a target on another one has the thread
+ *       of the origin increase its own.
+ *   X3  MPI_Win_fence, also with MPI_MODE_NOPRECEDE, returns when each process has called it as
+ *       often: by counts on one node; over several ones by the MPI's if it ends an epoch, and else
+ *       by a barrier.
+ * The counts of X2 and X3 are increased with release before the MPI's fence and after its post, and
+ * read with acquire, so that the target's loads and stores before its call come before the
+ * operations.
+ */
 
 /* Wait until a count of another process is at least n. Orders what that process did before it
  * counted before the operations that follow; pairs with count(). */

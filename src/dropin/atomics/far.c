@@ -12,6 +12,13 @@
  * Order. Messages may overtake each other, but their target performs those of an origin by number,
  * and refuses one that has come too early. The origin sends refused ones again, in their order,
  * when it completes accumulates and no other message is on its way.
+ *
+ * One domain over several nodes. In both ways it is a CPU of the target's node that changes the
+ * element, by the same instruction or under the same lock; type and address decide which, and not
+ * the way. The thread of the target may not call the MPI. What only the MPI can compute, the origin
+ * computes from a value that it has fetched, and has it replaced if it is still that value, before
+ * the call returns. So such an operation may have to be repeated while others change the element,
+ * as by compare-and-swap within a node.
  */
 #include <stdlib.h>
 #include <string.h>

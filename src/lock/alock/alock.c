@@ -32,22 +32,7 @@
  * What a holder did in node memory is visible to the next holder of its node: the local cohort goes
  * through TAIL[local] or a grant each time, a remote cohort through the transport.
  *
- * If the transport posts (UCX between nodes), the queue of the remote cohort is that of
- * mcs_posted.h: a release does not wait for the compare-and-swap that empties the queue.
- *   (E) TAIL[remote] may name a client that has left, but is never null while a remote client has
- *       or awaits the lock: the compare-and-swap names a queue node, which is not used again before
- *       the answer; (G) of mcs_posted.h. So the other leader may wait longer, and never enters too
- *       early.
- *   (F) A client that finds that its predecessor has left gets no grant, and so does not know the
- *       rest of the budget. It leads with a new one: it looks at TAIL[local] (P1) after it has
- *       found that, writes VICTIM if it sees the other cohort (P2), and waits (P3), as at the end
- *       of a budget. Peterson's lock does not need TAIL[remote] to be null in between: the
- *       predecessor is out, (A) holds for the swap of this client and its new look, and the rest
- *       as before. If the look sees no local client, the local leader that comes next
- *       sees TAIL[remote], and waits for this cohort to give way; if it sees one, this cohort gives
- *       way now. The look that shared the round trip of the swap does not serve here: a local
- *       leader may have come since and waited for the rest of the old budget, and would wait for
- *       all of the new one.
+ *   (E) and (F), posted releases: at is_posted().
  *
  * Progress: starvation-free if holders release, and fair: a cohort is first come, first served, and
  * has at most as many acquires as its budget while the leader of the other waits. (A leader whose
@@ -118,6 +103,24 @@ RMA_INLINE struct rma_word tail_of(const struct lock_setup *s, struct lock_slot 
 	return cohorts_tail(s, slot, LOCK_BYTES, cohort);
 }
 
+/*
+ * If the transport posts (UCX between nodes), the queue of the remote cohort is that of
+ * mcs_posted.h: a release does not wait for the compare-and-swap that empties the queue.
+ *   (E) TAIL[remote] may name a client that has left, but is never null while a remote client has
+ *       or awaits the lock: the compare-and-swap names a queue node, which is not used again before
+ *       the answer; (G) of mcs_posted.h. So the other leader may wait longer, and never enters too
+ *       early.
+ *   (F) A client that finds that its predecessor has left gets no grant, and so does not know the
+ *       rest of the budget. It leads with a new one: it looks at TAIL[local] (P1) after it has
+ *       found that, writes VICTIM if it sees the other cohort (P2), and waits (P3), as at the end
+ *       of a budget. Peterson's lock does not need TAIL[remote] to be null in between: the
+ *       predecessor is out, (A) holds for the swap of this client and its new look, and the rest
+ *       as before. If the look sees no local client, the local leader that comes next
+ *       sees TAIL[remote], and waits for this cohort to give way; if it sees one, this cohort gives
+ *       way now. The look that shared the round trip of the swap does not serve here: a local
+ *       leader may have come since and waited for the rest of the old budget, and would wait for
+ *       all of the new one.
+ */
 /* Whether the releases of this cohort are posted; (E) and (F). */
 RMA_INLINE bool is_posted(const struct lock_setup *s, enum rma_domain cohort)
 {

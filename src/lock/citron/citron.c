@@ -32,7 +32,7 @@
  *
  * Clients of the fast path do not use BELOW. They announce themselves by levels of the tree: depth
  * h is level 0, depth h - (m + 1) level 1, h - 2 (m + 1) level 2, and so on, in a tree of height h.
- *   F1  set the bits of the range (L1 below), the announcement at level 0; at each level above, up
+ *   F1  set the bits of the range (L1), the announcement at level 0; at each level above, up
  *       to the root, add 1 to a word of the node there; a node has STRIPES such words, and a client
  *       uses that of its number
  *   F2  order
@@ -46,75 +46,16 @@
  * each other's words: a NIC performs atomics on one word one after the other, and the paper's
  * counters at depth m - 1 are changed by all clients of a part of the tree.
  *
- * Bits of a leaf:
- *   L1  fetch-or of the range's bits; those that it has changed from 0 to 1 are the client's own
- *   L2  if it has not changed all of them: subtract those that it has changed, before any wait
- *   L3  in place of L1, after many of them: compare-and-swap of a word seen without the range's
- *       bits
- * A bit is cleared only by the client that has changed it from 0 to 1, so it is one client's at a
- * time, and two clients that have changed all of their bits have none in common. A client that has
- * changed only some is in the way of others until L2, a round trip later, and waits for no client
- * in between. Three such clients can keep each other out for ever, in the worst order of their
- * steps; therefore an acquire that waits does a limited number of L1. After these, the client takes
- * an inner node, where all queue, or uses L3 where it must not take more than its range (below). L3
- * sets all bits or none, so of the clients that are left with L3 one proceeds: the word changes
- * only when one of them gets its bits, or when bits are released. The paper's masked
- * compare-and-swap, which changes the bits only if all of them are 0, needs neither L2 nor L3.
- *
- * The fast path (citron_fast.c) tries a range that spans at most 4k leaves, by leaves only: F1 and
- * F3. If anything is in the way, all is undone in one round trip, and the client holds nothing
- * while it waits. A client whose turn it is in a queue may do this first:
- *   F4  keep the bits that it has changed, set those that are missing, order, and look above again;
- *       a limited number of times, and while nothing above is set
- * Others hold bits of a long range for a moment each, so that it would seldom find all of them
- * clear at once. The last look of F4 comes after the last bit, and so has the place of F3. The
- * limit ends F4 where two such clients keep each other's bits (models/citron.pml). For one leaf in
- * a tree of height h a try is 2 + h / (m + 1) operations, rounded down, and a release one less. A
- * release takes one round trip: clear bits, end turns, withdraw announcements, in any order,
- * because each of these admits clients that then find the rest, or wait for it.
- *
- * Without a lease, and if the transport posts (UCX between nodes), a release does not wait for its
- * round trip. Its operations are sums, whose answers decide nothing, and until they take effect the
- * words are those of a client that still holds its nodes: other clients wait for the words, not for
- * the client. The bits, tickets and announcements that are on their way are those of one slot,
- * which is not used again until they are answered; so a word counts a slot once, and no bit is
- * cleared that another client has set. The same process may meet them with another slot, and waits
- * as for a client that no one keeps from leaving, so the argument below holds (models/citron.pml,
- * -DPOSTED). With a lease the holder has to learn at its release whether it was given up.
- *
- * The slow path (citron_slow.c) waits while it holds, in an order that admits no cycle:
- *   S1  draw tickets of all inner nodes of the cover, each when the previous one has its turn
- *   S2  for each node, in ascending order: A1 to A4, but A3 leaves out nodes above a node that is
- *       already held; then leaves wait for their bits, inner nodes do U2 to U4
- * To leave these out is safe: the client that raised such a node waits for the announcement of the
- * held node, which stays until all are released. It is also necessary: to wait there, as in the
- * paper, is a deadlock with an upper client that waits for the held node (models/citron.pml).
- *
- * No deadlock. In S1 a client waits for clients at the same node, and holds only tickets, in the
- * order of nodes; no other client waits for tickets. After S1: let s be the first unit of the node
- * at which a client waits: the occupied node in A4, its own node in U4 and at a leaf. All that the
- * client holds is left of s. It waits for another client that either holds something at s or to the
- * right of it, so the other client's s is larger; or is at that node or below (its s is not
- * smaller), is past A4, and so waits in U4, at a smaller node, or at a leaf. A client waits for one
- * that waits in A4 only because of what that one holds. So s never falls along a cycle, and where
- * it does not rise nodes get smaller: there is no cycle.
- *
- * No starvation. Clients at one inner node are served first come, first served. An upper client
- * waits in U4 only for clients that passed A3 before its OCC, and for each later client at most
- * once more, until its A4. A lower client that has met OCC too often, or lost its bits to others,
- * takes the lowest node above its whole range instead, and if it does not get through there, the
- * root, which has nothing above it and where all clients queue. The exception is a client that has
- * other ranges of the space, because it might meet itself: its cover is exact whatever k is, as it
- * always is if k is 0.
+ * citron_fast.c: the bits of leaves, L1 to L3, and the try by leaves only, F1 to F4. citron_slow.c:
+ * waits, S1 and S2, why there is no deadlock and no starvation, and posted releases.
  *
  * Different from the paper: the order of announcing and looking (above); RAISED; BELOW is a
  * difference; OCC is set after the look above; bits are set by fetch-or, before the look above, and
  * announce their client; stripes; queues in front of the fast path; leaves of all nodes of a range
- * are taken together; common nodes above are left out; a client that
- * is kept out escalates; the lock of the units behind the tree has writers only, and uses tickets
- * instead of DSLR; growth moves no words and counters, and the client that needs it does it at
- * once, unless it is left to a call; recovery starts the space anew. Clients wait by rma_await() on
- * the word that is in the way.
+ * are taken together; common nodes above are left out; a client that is kept out escalates; the
+ * lock of the units behind the tree has writers only, and uses tickets instead of DSLR; growth
+ * moves no words and counters, and the client that needs it does it at once, unless it is left to a
+ * call; recovery starts the space anew. Clients wait by rma_await() on the word that is in the way.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Citron's fast path (FAST'23, Section 3.8): a try by leaves only; and what the slow path uses as
- * well, the announcements and the look above. The argument is in citron.c.
+ * well, the announcements and the look above. citron.c has A1 to A4, U1 to U4 and F1 to F3, and why
+ * they are safe.
+ *
+ * Bits of a leaf:
+ *   L1  fetch-or of the range's bits; those that it has changed from 0 to 1 are the client's own
+ *   L2  if it has not changed all of them: subtract those that it has changed, before any wait
+ *   L3  in place of L1, after many of them: compare-and-swap of a word seen without the range's
+ *       bits
+ * A bit is cleared only by the client that has changed it from 0 to 1, so it is one client's at a
+ * time, and two clients that have changed all of their bits have none in common. A client that has
+ * changed only some is in the way of others until L2, a round trip later, and waits for no client
+ * in between. Three such clients can keep each other out for ever, in the worst order of their
+ * steps; therefore an acquire that waits does a limited number of L1. After these, the client takes
+ * an inner node, where all queue, or uses L3 where it must not take more than its range (see
+ * citron_slow.c). L3 sets all bits or none, so of the clients that are left with L3 one proceeds:
+ * the word changes only when one of them gets its bits, or when bits are released. The paper's
+ * masked compare-and-swap, which changes the bits only if all of them are 0, needs neither L2 nor
+ * L3.
+ *
+ * The fast path tries a range that spans at most 4k leaves, by leaves only: F1 and F3. If anything
+ * is in the way, all is undone in one round trip, and the client holds nothing while it waits. A
+ * client whose turn it is in a queue may do this first:
+ *   F4  keep the bits that it has changed, set those that are missing, order, and look above again;
+ *       a limited number of times, and while nothing above is set
+ * Others hold bits of a long range for a moment each, so that it would seldom find all of them
+ * clear at once. The last look of F4 comes after the last bit, and so has the place of F3. The
+ * limit ends F4 where two such clients keep each other's bits (models/citron.pml). For one leaf in
+ * a tree of height h a try is 2 + h / (m + 1) operations, rounded down, and a release one less. A
+ * release takes one round trip: clear bits, end turns, withdraw announcements, in any order,
+ * because each of these admits clients that then find the rest, or wait for it.
  */
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"

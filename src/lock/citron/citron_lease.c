@@ -57,11 +57,6 @@
  *   (G) A failure is found. Its word does not change in any freeze. A freeze by another client, and
  *       its end, leave a suspicion as it is: the client starts R1 again one step later. No client
  *       opens the space while a living client is in R3: others do so after three leases.
- *
- * A failure costs a copy. When none is left (option recoveries), the space is opened again, and the
- * acquire returns PAWL_ERR_TOO_MANY; others continue where no client has failed, and everywhere if
- * a client comes back that was taken for dead. Tries do not recover; an acquire with a deadline
- * does, if the deadline is late enough.
  */
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"
@@ -224,6 +219,12 @@ static enum outcome hold_still(struct citron_view *v, const struct citron_wait *
 	return STOPPED;
 }
 
+/*
+ * A failure costs a copy. When none is left (option recoveries), the space is opened again, and the
+ * acquire returns PAWL_ERR_TOO_MANY; others continue where no client has failed, and everywhere if
+ * a client comes back that was taken for dead. Tries do not recover; an acquire with a deadline
+ * does, if the deadline is late enough.
+ */
 /* R4. AGAIN: TOP had changed, but not to another copy. */
 static enum outcome replace(struct citron_view *v, int64_t top)
 {

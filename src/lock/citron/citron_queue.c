@@ -26,13 +26,14 @@
  * A client ends its turn with its first request, if its last critical section (on one node, its
  * last one after a turn in a queue) took less than half a round trip: the request of the next
  * client then comes after the release, and a hand-over takes a round trip and a half in place of
- * two and a half. If the request finds bits of others, the client asks once more (F4 in citron.c);
- * if that comes to nothing, it gives its bits back and queues again, because the next client asks
- * as well, and the two would keep each other's bits. After three such misses in a row it keeps its
- * turn until it has its range, until a first request finds all its bits clear. To try again without
- * a new turn does not help: the next in the queue asks just when the bits are released. In
- * simulation (192 clients, machine cx6-4nodes) ranges of 16 units have 24 % more acquires by this
- * and by queueing first, those of 256 units 18 %, and the 99 % latency is half as long.
+ * two and a half. If the request finds bits of others, the client asks once more (F4 in
+ * citron_fast.c); if that comes to nothing, it gives its bits back and queues again, because the
+ * next client asks as well, and the two would keep each other's bits. After three such misses in a
+ * row it keeps its turn until it has its range, until a first request finds all its bits clear. To
+ * try again without a new turn does not help: the next in the queue asks just when the bits are
+ * released. In simulation (192 clients, machine cx6-4nodes) ranges of 16 units have 24 % more
+ * acquires by this and by queueing first, those of 256 units 18 %, and the 99 % latency is half as
+ * long.
  *
  * The queues decide only when a client tries. No argument about safety depends on them.
  *

@@ -1,8 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Citron's slow path (FAST'23, Sections 3.5 and 3.6): take the nodes of a cover one after the
- * other, and wait where something is in the way; and the release for both paths. The argument is in
- * citron.c.
+ * other, and wait where something is in the way; and the release for both paths. citron.c has A1 to
+ * A4 and U1 to U4, and why they are safe.
+ *
+ * The slow path waits while it holds, in an order that admits no cycle:
+ *   S1  draw tickets of all inner nodes of the cover, each when the previous one has its turn
+ *   S2  for each node, in ascending order: A1 to A4, but A3 leaves out nodes above a node that is
+ *       already held; then leaves wait for their bits, inner nodes do U2 to U4
+ * To leave these out is safe: the client that raised such a node waits for the announcement of the
+ * held node, which stays until all are released. It is also necessary: to wait there, as in the
+ * paper, is a deadlock with an upper client that waits for the held node (models/citron.pml).
+ *
+ * No deadlock. In S1 a client waits for clients at the same node, and holds only tickets, in the
+ * order of nodes; no other client waits for tickets. After S1: let s be the first unit of the node
+ * at which a client waits: the occupied node in A4, its own node in U4 and at a leaf. All that the
+ * client holds is left of s. It waits for another client that either holds something at s or to the
+ * right of it, so the other client's s is larger; or is at that node or below (its s is not
+ * smaller), is past A4, and so waits in U4, at a smaller node, or at a leaf. A client waits for one
+ * that waits in A4 only because of what that one holds. So s never falls along a cycle, and where
+ * it does not rise nodes get smaller: there is no cycle.
+ *
+ * No starvation. Clients at one inner node are served first come, first served. An upper client
+ * waits in U4 only for clients that passed A3 before its OCC, and for each later client at most
+ * once more, until its A4. A lower client that has met OCC too often, or lost its bits to others,
+ * takes the lowest node above its whole range instead, and if it does not get through there, the
+ * root, which has nothing above it and where all clients queue. The exception is a client that has
+ * other ranges of the space, because it might meet itself: its cover is exact whatever k is, as it
+ * always is if k is 0.
  */
 #include "lock/citron/citron_fast.h"
 #include "lock/citron/citron_lease.h"
@@ -21,6 +46,17 @@ enum {
 #define MOST_ORS ATTEMPTS_OR(64, 1)
 
 /* ------------------------------------------------------------------------- release */
+
+/*
+ * Without a lease, and if the transport posts (UCX between nodes), a release does not wait for its
+ * round trip. Its operations are sums, whose answers decide nothing, and until they take effect the
+ * words are those of a client that still holds its nodes: other clients wait for the words, not for
+ * the client. The bits, tickets and announcements that are on their way are those of one slot,
+ * which is not used again until they are answered; so a word counts a slot once, and no bit is
+ * cleared that another client has set. The same process may meet them with another slot, and waits
+ * as for a client that no one keeps from leaving, so the argument above holds (models/citron.pml,
+ * -DPOSTED). With a lease the holder has to learn at its release whether it was given up.
+ */
 
 /* Complete the operations of a release, or leave them on their way. */
 static RMA_SLOW_PATH int end_release(struct citron_view *v, bool post)

@@ -34,15 +34,7 @@
  *
  * Optimistic reads (pawl_lock_read_begin) get HEADER before and after, and change no word. A read
  * is valid if both find WRITERS 0 and the same VERSION, and HEAD has grown by less than 2^v; (H).
- *
- * Changes of mode. A sharer that becomes exclusive sets UPGRADER, a word behind the ring (C1); one
- * that finds it set gets PAWL_ERR_BUSY at once, since the other waits for it. If WRITERS is 0, it
- * leaves as a sharer and comes as an exclusive client, by one compare-and-swap of HEADER (C2), and
- * waits until HEAD is its new position (C3). Else it goes first, as a sharer that is alone: when
- * the entry at HEAD + 1 is that of an exclusive client (C4). A holder that becomes a sharer leaves
- * WRITERS, with a new VERSION, and lets in the sharers behind it; if it was the only one in
- * WRITERS, it gives up its position, too, and comes at the end (C5), as does a client that gives up
- * at C3. A sharer of C4 changes no word.
+ * A sharer may become exclusive, and the reverse (C1 to C5).
  *
  * Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip, in both modes. An
  * exclusive client that waits adds 1 atomic (its entry), a shared one 1 get and 1 atomic. A
@@ -78,36 +70,7 @@
  *       one: the grant is stored after it, and awaited with acquire semantics; or both are ordered
  *       by HEADER or by the entry.
  *
- *   (H) An exclusive client is counted in WRITERS from its first operation to the addition by which
- *       it leaves, and that addition changes VERSION. So if one was in between two looks that both
- *       find WRITERS 0, it came after the first and left before the second, and if n of them did,
- *       VERSION grew by n modulo 2^v. HEAD grew by n at least; so if HEAD grew by less than 2^v and
- *       VERSION is the same, n is 0. The first look precedes all that the client reads afterwards,
- *       because it is flushed; the second one is issued after it, and follows what the client has
- *       flushed, or loaded from memory of the node (L2). An exclusive client that has changed what
- *       the reader saw has been counted in WRITERS before, because it has flushed A1, and its loads
- *       and stores come after that (A4). So the second look finds it, or that it has left; and a
- *       first look that finds the VERSION of its departure finds all that it wrote, as the next
- *       holder does, (G).
- *   (I) VERSION does not carry into SIZE. The client that leaves exclusively knows the VERSION that
- *       it will find: what it found when it came, plus the WRITERS that it found, because these
- *       leave before it, one by one, and no other exclusive client does. If that is 2^v - 1, it
- *       subtracts the carry in the same addition. A client that leaves for one that has abandoned
- *       its place (S) has seen the HEADER that made it that one's turn, and VERSION stays as it was
- *       there until then.
- *
- *   (J) After C2 the client is in, although it has left as a sharer: exclusive clients have later
- *       positions, because WRITERS was 0, and wait for a HEAD behind its own; sharers that come
- *       find WRITERS. By (B) it is alone when HEAD is its position. It writes no entry there, so no
- *       client grants it the lock, and it looks at HEAD itself. At C4 the first exclusive client q
- *       waits. HEAD is at most q - 1 while this client is in, and is q - 1 only if all others
- *       before q have left; an entry of q at HEAD + 1 says so. Client q stays in WRITERS until this
- *       one has left, also if it abandons its place, so nobody comes in, and (H) holds.
- *   (K) C5 makes a new VERSION without a departure. If it finds another exclusive client, WRITERS
- *       is not 0 before both have left. If not, HEAD grows in the same swap. So whenever WRITERS is
- *       0, HEAD has grown by as much as VERSION, at least, as (H) needs. (I) holds: C2 finds no
- *       WRITERS, and those that come later count this client as one that leaves before them.
- *   (L) One client at a time has UPGRADER, so the WRITERS that it finds at C2 wait.
+ *   (H), (I), optimistic reads, and (J) to (L), changes of mode: at their code.
  *
  * Deadlines. A client whose deadline has passed abandons its place by STATUS, as in the MCS queue
  * (mcs.h, (D) and (E)): the client that grants to it finds that, leaves in its place by another
@@ -773,6 +736,30 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 
 /* ----------------------------------------------------------- changes of mode */
 
+/*
+ * Changes of mode. A sharer that becomes exclusive sets UPGRADER, a word behind the ring (C1); one
+ * that finds it set gets PAWL_ERR_BUSY at once, since the other waits for it. If WRITERS is 0, it
+ * leaves as a sharer and comes as an exclusive client, by one compare-and-swap of HEADER (C2), and
+ * waits until HEAD is its new position (C3). Else it goes first, as a sharer that is alone: when
+ * the entry at HEAD + 1 is that of an exclusive client (C4). A holder that becomes a sharer leaves
+ * WRITERS, with a new VERSION, and lets in the sharers behind it; if it was the only one in
+ * WRITERS, it gives up its position, too, and comes at the end (C5), as does a client that gives up
+ * at C3. A sharer of C4 changes no word.
+ *
+ *   (J) After C2 the client is in, although it has left as a sharer: exclusive clients have later
+ *       positions, because WRITERS was 0, and wait for a HEAD behind its own; sharers that come
+ *       find WRITERS. By (B) it is alone when HEAD is its position. It writes no entry there, so no
+ *       client grants it the lock, and it looks at HEAD itself. At C4 the first exclusive client q
+ *       waits. HEAD is at most q - 1 while this client is in, and is q - 1 only if all others
+ *       before q have left; an entry of q at HEAD + 1 says so. Client q stays in WRITERS until this
+ *       one has left, also if it abandons its place, so nobody comes in, and (H) holds.
+ *   (K) C5 makes a new VERSION without a departure. If it finds another exclusive client, WRITERS
+ *       is not 0 before both have left. If not, HEAD grows in the same swap. So whenever WRITERS is
+ *       0, HEAD has grown by as much as VERSION, at least, as (H) needs. (I) holds: C2 finds no
+ *       WRITERS, and those that come later count this client as one that leaves before them.
+ *   (L) One client at a time has UPGRADER, so the WRITERS that it finds at C2 wait.
+ */
+
 /* Get a word. */
 static int64_t look(struct rma_client *c, struct rma_word w)
 {
@@ -885,6 +872,26 @@ static int downgrade(const struct lock_setup *s, struct lock_slot *slot)
 }
 
 /* --------------------------------------------------------- optimistic reads */
+
+/*
+ *   (H) An exclusive client is counted in WRITERS from its first operation to the addition by which
+ *       it leaves, and that addition changes VERSION. So if one was in between two looks that both
+ *       find WRITERS 0, it came after the first and left before the second, and if n of them did,
+ *       VERSION grew by n modulo 2^v. HEAD grew by n at least; so if HEAD grew by less than 2^v and
+ *       VERSION is the same, n is 0. The first look precedes all that the client reads afterwards,
+ *       because it is flushed; the second one is issued after it, and follows what the client has
+ *       flushed, or loaded from memory of the node (L2). An exclusive client that has changed what
+ *       the reader saw has been counted in WRITERS before, because it has flushed A1, and its loads
+ *       and stores come after that (A4). So the second look finds it, or that it has left; and a
+ *       first look that finds the VERSION of its departure finds all that it wrote, as the next
+ *       holder does, (G).
+ *   (I) VERSION does not carry into SIZE. The client that leaves exclusively knows the VERSION that
+ *       it will find: what it found when it came, plus the WRITERS that it found, because these
+ *       leave before it, one by one, and no other exclusive client does. If that is 2^v - 1, it
+ *       subtracts the carry in the same addition. A client that leaves for one that has abandoned
+ *       its place (S) has seen the HEADER that made it that one's turn, and VERSION stays as it was
+ *       there until then.
+ */
 
 /* L1: the look before a read. PAWL_ERR_BUSY: an exclusive client has or awaits the lock. */
 static int read_begin(const struct lock_setup *s, struct lock_slot *slot)

@@ -21,20 +21,8 @@
  * waits for holders only. In the queue it could wait for a waiter for the whole, which waits for a
  * third client, which waits for the part.
  *
- * Joint intents. Over several nodes, each node has a word V for each of the two intents. The first
- * client of the node that asks for one acquires it at W. Others that come while it is held join it,
- * up to T_L of the node level, and the last one releases it: under contention an intent costs no
- * far operation. (With one V for both, an intent shared could stay in W as an intent exclusive, and
- * exclude sharers.) An intent ahead joins if V is open but does not open it: clients that queue
- * must not wait for one that does not.
- *
- * Changes of mode. A sharer that becomes exclusive sets UPGRADE (U1); one that finds it set gets
- * PAWL_ERR_BUSY at once, since the other waits for it. It waits until it is the only sharer and
- * there is no intent shared (U2), and swaps its count and UPGRADE for EXCL (U3); if its deadline
- * passes, it takes UPGRADE back (U4). UPGRADE excludes newcomers, as CLOSED does, and heads of the
- * queue until they ask, but not intents ahead. An exclusive holder that becomes a sharer swaps EXCL
- * for its count by one sum (D1); if it queued, it takes CLOSED back by the same sum, and then
- * leaves the queue (D2), as a sharer to which the lock was handed.
+ * Under contention the intents of a node may share one count in W: joint intents. A sharer may
+ * become exclusive, and the reverse.
  *
  * Deadlines. A client whose deadline has passed undoes what it has done. In the queue it abandons
  * its places, as in rma-mcs, and may resume from there. At the head it takes CLOSED back and leaves
@@ -73,10 +61,6 @@
  *       client never hands the lock over as an exclusive holder does, not even below the root.
  *   (E) An exclusive holder that queued leaves CLOSED and EXCL set for a successor that it sees:
  *       the successor holds the lock at once.
- *   (F) A client that opens V is counted in W before, in the mode of V, and the count is removed
- *       from W only when no client is left in V; V is then zero, and the next client counts anew.
- *       The client that makes V zero removes the count, also if it has given up: while V is not
- *       open, the client that is to open it is counted in V.
  *   (G) The sum by which a client leaves W is posted if it did not queue (R1, not R3). Until the
  *       sum takes effect, W counts the client as a holder: it excludes the clients that a holder
  *       would exclude, and (A), (B) and (C) hold. Its answer decides nothing, and clients that
@@ -86,14 +70,7 @@
  *       from a client whose sum is on its way. So a try that is refused waits for the sums of
  *       its own process and tries once more (posts_unmarked).
  *
- *   (H) While a client shares, no intent exclusive is in: those that W counts wait ahead, for
- *       SHARERS, so U2 does not wait for them, and there is no cycle. U3 compares all of W: the
- *       other sharers and intents shared that it counts are none, and from then on EXCL is there,
- *       so (A) holds for all that come; an intent ahead has seen the sharer until then, and sees
- *       EXCL from then on. One sharer at a time has UPGRADE: it is set by an OR, and by a client
- *       that is counted, so nobody else is exclusive meanwhile.
- *   (I) By D1 the client is counted as a sharer when EXCL goes, in one sum. It conflicts with no
- *       holder, since there is none. Its CLOSED goes before it leaves the queue, as in (D).
+ *   (F), joint intents, and (H) and (I), changes of mode: at their code.
  *
  * Progress: starvation-free if holders release, and intents ahead, changes of mode, and streams of
  * tries and of deadlines that pass at once end; deadlock-free in any case. A client that gives up
@@ -405,6 +382,20 @@ static enum queue_leave before_root(const struct lock_setup *s, struct lock_slot
 }
 
 /* ------------------------------------------------------------ joint intents */
+
+/*
+ * Joint intents. Over several nodes, each node has a word V for each of the two intents. The first
+ * client of the node that asks for one acquires it at W. Others that come while it is held join it,
+ * up to T_L of the node level, and the last one releases it: under contention an intent costs no
+ * far operation. (With one V for both, an intent shared could stay in W as an intent exclusive, and
+ * exclude sharers.) An intent ahead joins if V is open but does not open it: clients that queue
+ * must not wait for one that does not.
+ *
+ *   (F) A client that opens V is counted in W before, in the mode of V, and the count is removed
+ *       from W only when no client is left in V; V is then zero, and the next client counts anew.
+ *       The client that makes V zero removes the count, also if it has given up: while V is not
+ *       open, the client that is to open it is counted in V.
+ */
 
 enum share { ALONE, FIRST, LATER };
 
@@ -726,6 +717,25 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 }
 
 /* --------------------------------------------------------- changes of mode */
+
+/*
+ * Changes of mode. A sharer that becomes exclusive sets UPGRADE (U1); one that finds it set gets
+ * PAWL_ERR_BUSY at once, since the other waits for it. It waits until it is the only sharer and
+ * there is no intent shared (U2), and swaps its count and UPGRADE for EXCL (U3); if its deadline
+ * passes, it takes UPGRADE back (U4). UPGRADE excludes newcomers, as CLOSED does, and heads of the
+ * queue until they ask, but not intents ahead. An exclusive holder that becomes a sharer swaps EXCL
+ * for its count by one sum (D1); if it queued, it takes CLOSED back by the same sum, and then
+ * leaves the queue (D2), as a sharer to which the lock was handed.
+ *
+ *   (H) While a client shares, no intent exclusive is in: those that W counts wait ahead, for
+ *       SHARERS, so U2 does not wait for them, and there is no cycle. U3 compares all of W: the
+ *       other sharers and intents shared that it counts are none, and from then on EXCL is there,
+ *       so (A) holds for all that come; an intent ahead has seen the sharer until then, and sees
+ *       EXCL from then on. One sharer at a time has UPGRADE: it is set by an OR, and by a client
+ *       that is counted, so nobody else is exclusive meanwhile.
+ *   (I) By D1 the client is counted as a sharer when EXCL goes, in one sum. It conflicts with no
+ *       holder, since there is none. Its CLOSED goes before it leaves the queue, as in (D).
+ */
 
 static int upgrade(const struct lock_setup *s, struct lock_slot *slot)
 {

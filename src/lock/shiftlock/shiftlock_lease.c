@@ -55,31 +55,7 @@
  *       counts the releases. A client that is stopped after its acquire returned, or in its
  *       critical section, learns of it by (H).
  *
- * Hand-over by one put. Within a row a releaser leaves A as it is, so that REL does not show that
- * it was alive. Its grant carries the writers that the receiver owes, the row, and the lowest 13
- * bits of REL, which only the holder changes while no reader is in. What follows:
- *   - Who holds: A does not say it, nor has it to. A waiter gives the block up when REL has not
- *     changed for three leases, whoever held the lock meanwhile.
- *   - The receiver compares the bits with the REL of its last look. If they differ, REL has changed
- *     since, at most a lease ago if the look is no older, and (J) has its two leases. If they are
- *     the same, but at most a lease ago the client changed REL of this block itself, or began the
- *     look after which it found that REL had changed, (J) has them as well: no client gives the
- *     block up within three leases from then on, whether REL has changed again or not. Otherwise,
- *     or if the last look is older, it counts a release of its own before it returns: REL then
- *     changes, or the block is dead. (Bits that are the same by chance cost that atomic, too.) So
- *     REL changes at least once in two leases while holders keep to theirs, and a client that
- *     returns to the same lock has this atomic about once in a lease.
- *   - No clock of the releaser is used, which may have stood still.
- *   - A waiter whose block was given up finds A dead by its look, twice a lease. A grant that comes
- *     late, when it has left, has another number of queueing; if it has not looked yet, its look is
- *     old, or has seen this REL, and its own release finds A dead.
- *   - A releaser that stops or dies before its put is as a holder that does. After the put nothing
- *     depends on it: its count in A is subtracted by the receiver, or goes with the block.
- *
- * Lives (lock/life.c): the number of a spare block is that of the life; 0 is the first block.
- * Spares are taken in ascending order, and the replacement of a block is taken when that block is
- * dead, so the number also grows with each recovery. A client knows the block before it acquires,
- * and none has two lives.
+ * Lives, and hand-over by one put: at shiftlock_life() and lease_note_moved().
  *
  * Progress: as long as a living client waits and spares are left (option recoveries), the lock
  * continues. A client with a deadline looks for failures while it waits, and again when its process
@@ -107,6 +83,12 @@ struct rma_word shiftlock_at_home(const struct lock_setup *s, struct lock_slot *
 	return rma_word(slot->client.rma, s->domain, rank, offset);
 }
 
+/*
+ * Lives (lock/life.c): the number of a spare block is that of the life; 0 is the first block.
+ * Spares are taken in ascending order, and the replacement of a block is taken when that block is
+ * dead, so the number also grows with each recovery. A client knows the block before it acquires,
+ * and none has two lives.
+ */
 struct lock_life shiftlock_life(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
@@ -247,6 +229,28 @@ int lease_look(const struct lock_setup *s, struct lock_slot *slot, struct lease_
 	return lease_check(s, slot, w, before, a);
 }
 
+/*
+ * Hand-over by one put. Within a row a releaser leaves A as it is, so that REL does not show that
+ * it was alive. Its grant carries the writers that the receiver owes, the row, and the lowest 13
+ * bits of REL, which only the holder changes while no reader is in. What follows:
+ *   - Who holds: A does not say it, nor has it to. A waiter gives the block up when REL has not
+ *     changed for three leases, whoever held the lock meanwhile.
+ *   - The receiver compares the bits with the REL of its last look. If they differ, REL has changed
+ *     since, at most a lease ago if the look is no older, and (J) has its two leases. If they are
+ *     the same, but at most a lease ago the client changed REL of this block itself, or began the
+ *     look after which it found that REL had changed, (J) has them as well: no client gives the
+ *     block up within three leases from then on, whether REL has changed again or not. Otherwise,
+ *     or if the last look is older, it counts a release of its own before it returns: REL then
+ *     changes, or the block is dead. (Bits that are the same by chance cost that atomic, too.) So
+ *     REL changes at least once in two leases while holders keep to theirs, and a client that
+ *     returns to the same lock has this atomic about once in a lease.
+ *   - No clock of the releaser is used, which may have stood still.
+ *   - A waiter whose block was given up finds A dead by its look, twice a lease. A grant that comes
+ *     late, when it has left, has another number of queueing; if it has not looked yet, its look is
+ *     old, or has seen this REL, and its own release finds A dead.
+ *   - A releaser that stops or dies before its put is as a holder that does. After the put nothing
+ *     depends on it: its count in A is subtracted by the receiver, or goes with the block.
+ */
 void lease_note_moved(struct lock_slot *slot, uint64_t since)
 {
 	int64_t *moved = shiftlock_moved(slot);

@@ -41,15 +41,7 @@
  *       place: from the grant PARENT, or from TAIL of the element's own queue, which is then the
  *       negative number of that predecessor instead of null.
  *
- * Deadlines. A waiter whose deadline has passed withdraws (T1), leaves the queues of which it is
- * the head with PARENT and (G), and returns. The next client of the element resumes the place (T2).
- * If the place is being passed over, that client waits until this is done, which takes a running
- * release no longer than a release for any other client (T3), and enters at the tail. A releaser
- * passes over the withdrawn places that it finds (T4), and marks each as done (T5). A withdrawal
- * costs one compare-and-swap at the predecessor's link, and what PARENT costs. If it comes too
- * late, the grant is on its way, and the client has the lock or the right to go up; on its way up
- * it enters empty queues only. A place that is passed over costs the releaser one or two atomics,
- * and a put.
+ * Deadlines: at T1.
  *
  * Progress: starvation-free if holders release: an element keeps the lock for at most T_L,i passes,
  * and each queue is first come, first served. A release may wait for a successor that has swapped
@@ -221,6 +213,17 @@ struct ascent {
 	int64_t place;        /* at the next level, as in parent_with(); at the leaf, its own */
 };
 
+/*
+ * Deadlines. A waiter whose deadline has passed withdraws (T1), leaves the queues of which it is
+ * the head with PARENT and (G), and returns. The next client of the element resumes the place (T2).
+ * If the place is being passed over, that client waits until this is done, which takes a running
+ * release no longer than a release for any other client (T3), and enters at the tail. A releaser
+ * passes over the withdrawn places that it finds (T4), and marks each as done (T5). A withdrawal
+ * costs one compare-and-swap at the predecessor's link, and what PARENT costs. If it comes too
+ * late, the grant is on its way, and the client has the lock or the right to go up; on its way up
+ * it enters empty queues only. A place that is passed over costs the releaser one or two atomics,
+ * and a put.
+ */
 /* T1: replace this slot by its member in the link that leads to it. False: the link has been taken,
  * and a grant is on its way. */
 static bool withdraw(const struct lock_setup *s, const struct queue_tree *t, struct lock_slot *slot,
