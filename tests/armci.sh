@@ -22,58 +22,41 @@ compile()
 		$CC -g -std=c11 -D_GNU_SOURCE -I"$srcdir" "$compile_source" -o "$work/$compile_name-pawl" "$@" "$lib" \
 			-L"$builddir/.libs" -lpawl $ARMCI_LIBS -lm 2>&1
 }
-# layered RANKS SECONDS [VARIABLE=VALUE...] PROGRAM...
-layered()
-{
-	layered_ranks=$1
-	layered_seconds=$2
-	shift 2
-	mpi_run "$layered_ranks" "$layered_seconds" env $found "$@"
-}
+preload=$found # the layer is in the program
 
 check "mutexes compiles" compile mutexes "$sources/armci_mutexes.c"
 check "armci compiles" compile armci "$srcdir/tests/dropin/languages/armci.c"
 tap_program "native, mutexes" mpi_run 2 120 "$work/mutexes"
 for ranks in 1 2 4; do
-	tap_program "mutexes, $ranks ranks" layered $ranks 120 "$work/mutexes-pawl"
+	tap_program "mutexes, $ranks ranks" under $ranks 120 "$work/mutexes-pawl"
 done
-tap_program "ARMCI, 4 ranks" layered 4 60 "$work/armci-pawl"
+tap_program "ARMCI, 4 ranks" under 4 60 "$work/armci-pawl"
 for kind in $(layer_kinds); do
-	tap_program "PAWL_LOCK=$kind, mutexes" layered 2 120 PAWL_LOCK=$kind "$work/mutexes-pawl"
+	tap_program "PAWL_LOCK=$kind, mutexes" under 2 120 PAWL_LOCK=$kind "$work/mutexes-pawl"
 done
-tap_program "PAWL_LOCK=native, mutexes" layered 2 120 PAWL_LOCK=native "$work/mutexes-pawl"
+tap_program "PAWL_LOCK=native, mutexes" under 2 120 PAWL_LOCK=native "$work/mutexes-pawl"
 
 check "mutexes without effect are noticed" \
-	notices_missing_locks layered 2 60 "$work/mutexes-pawl"
+	notices_missing_locks under 2 60 "$work/mutexes-pawl"
 
-for misuse in "twice:this process has locked the mutex already" \
+checks_of_errors misuse "$work/mutexes-pawl" \
+	"twice:this process has locked the mutex already" \
 	"unlocked:this process has not locked the mutex" \
 	"of-another:this process has not locked the mutex" \
 	"no-mutex:there is no mutex 2 of process 1" \
-	"created-twice:there are mutexes already"; do
-	timed check "misuse, ${misuse%%:*}" stops "${misuse#*:}" \
-		layered 2 60 "$work/mutexes-pawl" "${misuse%%:*}"
-done
-timed check "a deadlock is reported by the watchdog" notices_deadlock \
-	layered 2 15 PAWL_WATCHDOG=0.5 "$work/mutexes-pawl" deadlock
-check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
-	layered 2 60 PAWL_LOCK=no-such-lock "$work/mutexes-pawl"
-check "silent by default" silent layered 2 60 "$work/mutexes-pawl"
-check "PAWL_STATS=1 prints what was done" says 'ARMCI mutexes' \
-	layered 2 60 PAWL_STATS=1 "$work/mutexes-pawl"
-check "PAWL_STATS=1 has the program's lines" has_sites "$sources/armci_mutexes.c" 'ARMCI_Lock(' \
-	layered 2 60 PAWL_STATS=1 "$work/mutexes-pawl"
+	"created-twice:there are mutexes already"
+checks_of_all 'ARMCI mutexes' "$work/mutexes-pawl" "$sources/armci_mutexes.c" 'ARMCI_Lock('
 
 if [ -n "$GA_LIBS" ]; then
 	check "a program of Global Arrays compiles" compile ga "$sources/ga_locks.c" $GA_LIBS
 	tap_program "Global Arrays, native" mpi_run 2 120 "$work/ga"
 	for ranks in 2 4; do
-		tap_program "Global Arrays, $ranks ranks" layered $ranks 120 "$work/ga-pawl"
+		tap_program "Global Arrays, $ranks ranks" under $ranks 120 "$work/ga-pawl"
 	done
 	check "which runs its locks on Pawl" says 'ARMCI mutexes' \
-		layered 2 60 PAWL_STATS=1 "$work/ga-pawl"
+		under 2 60 PAWL_STATS=1 "$work/ga-pawl"
 	check "locks of Global Arrays without effect are noticed" \
-		notices_missing_locks layered 2 60 "$work/ga-pawl"
+		notices_missing_locks under 2 60 "$work/ga-pawl"
 else
 	skip "Global Arrays" "libglobalarrays-dev does not link with this MPI"
 fi

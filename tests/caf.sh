@@ -47,28 +47,18 @@ done
 
 check "locks without effect are noticed" notices_missing_locks under 2 60 "$work/locks"
 
-for misuse in "twice:LOCK: this image has locked the variable already" \
+checks_of_errors "without STAT=" "$work/misuse" \
+	"twice:LOCK: this image has locked the variable already" \
 	"unlocked:UNLOCK: the variable is not locked" \
 	"of-another:UNLOCK: another image has locked the variable" \
-	"nested:CRITICAL: this image executes the block already"; do
-	timed check "without STAT=, ${misuse%%:*}" stops "${misuse#*:}" \
-		under 2 60 "$work/misuse" "${misuse%%:*}"
-done
-timed check "a deadlock is reported by the watchdog" notices_deadlock \
-	under 2 15 PAWL_WATCHDOG=0.5 "$work/misuse" deadlock
+	"nested:CRITICAL: this image executes the block already"
+checks_of_all 'coarray locks' "$work/stat" "$sources/coarray_stat.f90" 'lock('
 
-check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
-	under 2 60 PAWL_LOCK=no-such-lock "$work/coarray"
 check "ranges in PAWL_LOCK" stops 'PAWL_LOCK: "citron" is no lock with a try' \
 	under 2 60 PAWL_LOCK=citron "$work/coarray"
 tap_program "PAWL_LOCK=native" under $native_images 120 PAWL_LOCK=native "$work/coarray"
-check "silent by default" silent under 2 60 "$work/coarray"
 check "PAWL_OWNER has no effect" says "PAWL_OWNER=thread has no effect on coarray locks" \
 	under 2 60 PAWL_OWNER=thread "$work/coarray"
-check "PAWL_STATS=1 prints what was done" says 'coarray locks' \
-	under 2 60 PAWL_STATS=1 "$work/stat"
-check "PAWL_STATS=1 has the program's lines" has_sites "$sources/coarray_stat.f90" 'lock(' \
-	under 2 60 PAWL_STATS=1 "$work/stat"
 check "a program without coarrays is told" says "no call of gfortran's coarrays reached it" \
 	under 2 60 "$builddir/tests/dropin/locks/exclusive" --budget 0.05
 

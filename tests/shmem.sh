@@ -32,21 +32,12 @@ tap_program "PAWL_LOCK=native, locks" under 2 60 PAWL_LOCK=native "$work/locks"
 
 check "locks without effect are noticed" notices_missing_locks under 2 60 "$work/locks"
 
-for misuse in "twice:shmem_set_lock: this PE has set the lock already" \
+checks_of_errors misuse "$work/locks" \
+	"twice:shmem_set_lock: this PE has set the lock already" \
 	"unlocked:shmem_clear_lock: this PE has not set the lock" \
-	"of-another:shmem_clear_lock: this PE has not set the lock"; do
-	timed check "misuse, ${misuse%%:*}" stops "${misuse#*:}" \
-		under 2 60 "$work/locks" "${misuse%%:*}"
-done
-timed check "a deadlock is reported by the watchdog" notices_deadlock \
-	under 2 15 PAWL_WATCHDOG=0.5 "$work/locks" deadlock
-check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
-	under 2 60 PAWL_LOCK=no-such-lock "$work/locks"
-check "silent by default" silent under 2 60 "$work/locks"
-check "PAWL_STATS=1 prints what was done" says 'OpenSHMEM locks' \
-	under 2 60 PAWL_STATS=1 "$work/locks"
-check "PAWL_STATS=1 has the program's lines" \
-	has_sites "$sources/shmem_locks.c" 'shmem_[a-z]*_lock(\|shmem_free(' under 2 60 PAWL_STATS=1 "$work/locks"
+	"of-another:shmem_clear_lock: this PE has not set the lock"
+checks_of_all 'OpenSHMEM locks' "$work/locks" "$sources/shmem_locks.c" \
+	'shmem_[a-z]*_lock(\|shmem_free('
 check "a program without OpenSHMEM is told" says "no call of OpenSHMEM reached it" \
 	under 2 60 "$builddir/tests/dropin/locks/exclusive" --budget 0.05
 

@@ -107,6 +107,33 @@ has_sites()
 	done <"$work/lines"
 }
 
+# checks_of_all WHAT PROGRAM SOURCE CALLS: what each layer does with a variable that is wrong, and
+# says or does not say of a program; WHAT: what it calls the locks in its statistics; CALLS: what
+# stands in each line of the source that acquires.
+checks_of_all()
+{
+	check "an unknown lock in PAWL_LOCK" stops 'PAWL_LOCK: "no-such-lock" is no lock of Pawl' \
+		under 2 60 PAWL_LOCK=no-such-lock "$2"
+	check "silent by default" silent under 2 60 "$2"
+	check "PAWL_STATS=1 prints what was done" says "$1" under 2 60 PAWL_STATS=1 "$2"
+	check "PAWL_STATS=1 has the program's lines" has_sites "$3" "$4" under 2 60 PAWL_STATS=1 "$2"
+}
+
+# checks_of_errors NAME PROGRAM WORD:MESSAGE...: the program, which the word tells what to do wrong,
+# stops with the message; a deadlock is told and stops nothing.
+checks_of_errors()
+{
+	errors_name=$1
+	errors_program=$2
+	shift 2
+	for misuse in "$@"; do
+		timed check "$errors_name, ${misuse%%:*}" stops "${misuse#*:}" \
+			under 2 60 "$errors_program" "${misuse%%:*}"
+	done
+	timed check "a deadlock is reported by the watchdog" notices_deadlock \
+		under 2 15 PAWL_WATCHDOG=0.5 "$errors_program" deadlock
+}
+
 # The kinds of lock that layers accept, without the default. They meet the same code of a layer: the
 # short check takes one.
 layer_kinds()
