@@ -53,15 +53,14 @@ timed check "without locks money is lost, and that is noticed" noticed
 # Over two hosts, whose clients reach the server by its port.
 two_hosts()
 {
-	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 100 -- "$program" \
-		--bench=bank --verify=0 --warmup=0 --repetitions=1 --progress=never --timeout=60 \
-		--locks=6 --lock=redlock,shiftlock --iterations=50 --json >"$TMPDIR/lines" || return 1
+	hosts_run 2 4 100 -- "$program" --bench=bank --verify=0 --warmup=0 --repetitions=1 \
+		--progress=never --timeout=60 --locks=6 --lock=redlock,shiftlock --iterations=50 --json >"$TMPDIR/lines" || return 1
 	for kind in redlock shiftlock; do
 		grep "\"lock\":\"$kind\"" "$TMPDIR/lines" | grep '"nodes":2,' |
 			grep -q '"acquires":200,.*"violations":0,' || { cat "$TMPDIR/lines"; return 1; }
 	done
 }
-if said=$("$srcdir/tests/netcluster" run -n 4 --mpi "$TEST_MPI" --timeout 60 -- true 2>&1); then
+if said=$(hosts_can_run); then
 	check "the sum stays over two hosts" two_hosts
 else
 	skip "the sum stays over two hosts" "$said"

@@ -242,12 +242,6 @@ signalled()
 }
 timed check "SIGUSR1 prints what a rank has so far" signalled
 
-# In a subshell only.
-cluster()
-{
-	exec "$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
-		${PAWL_INJECT:+--env "PAWL_INJECT=$PAWL_INJECT"} "$@"
-}
 # cluster_writes FILE ARGUMENT...: run a job that prints its statistics to FILE. MPICH 4.0.2 may hang
 # in MPI_Finalize, after that; so the output alone counts, and the job is ended if it is still there
 # 3 s after it has written FILE.
@@ -256,7 +250,9 @@ cluster_writes()
 	file=$1 moments=0
 	shift
 	rm -f "$file"
-	cluster --env "PAWL_STATS=$file" "$@" &
+	# Not by hosts_run: the process has to be the one to end.
+	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
+		${PAWL_INJECT:+--env "PAWL_INJECT=$PAWL_INJECT"} --env "PAWL_STATS=$file" "$@" &
 	while kill -0 $! 2>/dev/null && [ $moments -lt 30 ]; do
 		[ ! -s "$file" ] || moments=$((moments + 1))
 		sleep 0.1
@@ -264,11 +260,7 @@ cluster_writes()
 	kill $! 2>/dev/null
 	wait $!
 }
-case $TEST_MPI in
-openmpi | mpich) said=$(cluster -- true 2>&1) ;;
-*) said="netcluster knows Open MPI and MPICH" && false ;;
-esac
-if [ $? = 0 ]; then
+if said=$(hosts_can_run); then
 	on_hosts()
 	{
 		cluster_writes "$dir/hosts" -- "$program"

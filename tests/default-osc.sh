@@ -26,7 +26,7 @@ tap_program "default components, nodes by a string" \
 tap_program "default components, a kind that takes the network" \
 	mpi_run 2 60 "$lock/table/defaults" rdma-mcs by-network
 
-said=$("$srcdir/tests/netcluster" run -n 4 --mpi openmpi --timeout 60 -- true 2>&1)
+said=$(hosts_can_run)
 if [ $? = 77 ]; then
 	skip "default components, two hosts" "$said"
 else
@@ -34,8 +34,7 @@ else
 	PAWL_TRANSPORT=mpi
 	export OMPI_MCA_osc PAWL_TRANSPORT
 	tap_program "default components, two hosts" \
-		"$srcdir/tests/netcluster" run -n 4 --mpi openmpi --timeout 60 -- \
-		"$lock/table/defaults" d-mcs two-hosts
+		hosts_run 2 4 60 -- "$lock/table/defaults" d-mcs two-hosts
 fi
 
 finish

@@ -411,16 +411,11 @@ done
 
 # ------------------------------------------------------------- over two hosts
 
-case $TEST_MPI in
-openmpi | mpich) said=$("$srcdir/tests/netcluster" run -n 4 --mpi "$TEST_MPI" --timeout 60 -- \
-	true 2>&1) ;;
-*) said="netcluster knows Open MPI and MPICH" && false ;;
-esac || { skip "2 hosts x 2" "$said"; finish; }
+said=$(hosts_can_run) || { skip "2 hosts x 2" "$said"; finish; }
 
 cluster()
 {
-	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 120 -- \
-		env $layer TEST_STRICT=1 "$@" --limit 100
+	hosts_run 2 4 120 -- env $layer TEST_STRICT=1 "$@" --limit 100
 }
 for program in ${TEST_LONG:+$all} $([ -n "$TEST_LONG" ] || echo exclusive nesting phases); do
 	if [ "$program,$TEST_MPI" = cleanup,mpich ]; then
@@ -436,9 +431,8 @@ for kind in $kinds; do
 		"$programs/locks/schedule" --seed 83 --programs $([ -z "$TEST_LONG" ] && echo 4 || echo 50)
 done
 if [ "$TEST_MPI" = openmpi ]; then
-	tap_program "2 hosts x 2, random programs, native" "$srcdir/tests/netcluster" run -n 4 \
-		--mpi openmpi --timeout 600 -- "$programs/locks/schedule" --native 1 --seed 83 \
-		--programs "${seeds:-6}" --limit 100
+	tap_program "2 hosts x 2, random programs, native" hosts_run 2 4 600 -- \
+		"$programs/locks/schedule" --native 1 --seed 83 --programs "${seeds:-6}" --limit 100
 fi
 # Accumulates: by CPU within a host, by a thread of the target between hosts. With MPICH, whose ranks
 # poll, this takes 7 s.
@@ -449,8 +443,7 @@ fi
 	tap_program "2 hosts x 2, patterns" cluster env PAWL_ATOMICS=1 "$programs/access/patterns" --defects 1
 far_atomics()
 {
-	"$srcdir/tests/netcluster" run -n $1 --hosts $2 --mpi "$TEST_MPI" --timeout 300 -- \
-		env $layer PAWL_ATOMICS=1 TEST_SEED=$3 "$programs/access/atomics" --limit 280 --budget 0.2
+	hosts_run $2 $1 300 -- env $layer PAWL_ATOMICS=1 TEST_SEED=$3 "$programs/access/atomics" --limit 280 --budget 0.2
 }
 for layout in ${TEST_LONG:+"3 3 1" "8 2 2" "8 3 3" "5 2 4" "2 2 5"}; do
 	tap_program "atomics, ranks, hosts, seed: $layout" far_atomics $layout

@@ -210,13 +210,10 @@ if [ "$TEST_MPI" = openmpi ]; then
 		run $preloaded "$work/program-c" spawn "$work/child"
 	loaded_lines=
 fi
-said=$("$srcdir/tests/netcluster" run -n 2 --hosts 2 --mpi "$TEST_MPI" --timeout 60 -- true 2>&1)
-if [ $? = 0 ]; then
+if said=$(hosts_can_run); then
 	on_h1()
 	{
-		"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 90 \
-			--env TEST_EXIT=1 -- \
-			sh -c '[ "$(hostname)" = h2 ] || export LD_PRELOAD="$0"; exec "$@"' \
+		hosts_run 2 4 90 --env TEST_EXIT=1 -- sh -c '[ "$(hostname)" = h2 ] || export LD_PRELOAD="$0"; exec "$@"' \
 			"$lib" "$work/program-c"
 	}
 	check "on one of 2 hosts only" loaded "off: rank 2 of" on_h1

@@ -65,6 +65,28 @@ mpi_fails()
 	[ $mpi_status != 0 ] && [ $mpi_status != 124 ] && [ $mpi_status != 137 ]
 }
 
+# hosts_run HOSTS RANKS SECONDS [OPTION...] -- PROGRAM [ARGUMENT...]: the same over several hosts,
+# which are namespaces of this one; with options of netcluster.
+hosts_run()
+{
+	hosts_n=$1
+	hosts_ranks=$2
+	hosts_seconds=$3
+	shift 3
+	"$srcdir/tests/netcluster" run -n "$hosts_ranks" --hosts "$hosts_n" --mpi "$TEST_MPI" \
+		--timeout "$hosts_seconds" "$@"
+}
+
+# hosts_can_run: whether there can be several hosts; it says why not. Its status is 77 where this
+# machine cannot have them.
+hosts_can_run()
+{
+	case $TEST_MPI in
+	openmpi | mpich) hosts_run 2 4 60 -- true 2>&1 ;;
+	*) echo "netcluster knows Open MPI and MPICH" && return 77 ;;
+	esac
+}
+
 # mpi_can_run: whether there is a launcher (not with configure --without-mpirun).
 mpi_can_run()
 {

@@ -30,8 +30,7 @@ check "the MCS lock of the textbooks, after" runs mcs-after
 # Natively it hangs over two hosts with Open MPI 4.1; with MPICH MPI_Finalize does.
 over_hosts()
 {
-	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 55 -- \
-		env LD_PRELOAD="$builddir/.libs/libpawl-mpi.so" LD_LIBRARY_PATH="$builddir/.libs" \
+	hosts_run 2 4 55 -- env LD_PRELOAD="$builddir/.libs/libpawl-mpi.so" LD_LIBRARY_PATH="$builddir/.libs" \
 		PAWL_ATOMICS=1 "$work/mcs-before"
 }
 if [ -n "${TEST_LONG-}" ] && [ "$TEST_MPI" = openmpi ]; then

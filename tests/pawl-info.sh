@@ -167,15 +167,7 @@ else
 	skip "$name" "no taskset, or one cpu"
 fi
 
-cluster()
-{
-	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 90 "$@"
-}
-case $TEST_MPI in
-openmpi | mpich) said=$(cluster -- true 2>&1) ;;
-*) said="netcluster knows Open MPI and MPICH" && false ;;
-esac
-if [ $? != 0 ]; then
+if ! said=$(hosts_can_run); then
 	skip "two hosts" "$said"
 	finish
 fi
@@ -186,8 +178,7 @@ if grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
 	json_of "$name" "[p['between'] for p in d['paths']] == ['node', 'node', 'remote'] \
 		 and net[-1]['transport'] == 'ucx' and net[-1]['asynchronous'] \
 		 and 'no-asynchronous-progress' not in traps" \
-		env PAWL_TRANSPORT=ucx "$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" \
-		--timeout 90 -- "$info" --json
+		hosts_run 2 4 90 --env PAWL_TRANSPORT=ucx -- "$info" --json
 else
 	skip "$name" "configured without UCX"
 fi
@@ -199,7 +190,7 @@ json_of "two hosts" \
 	"d['hosts'] == 2 and d['machines'] == 1 and [p['between'] for p in d['paths']] == ['node', 'node', 'remote'] \
 	 and near[0]['asynchronous'] and not net[-1]['asynchronous'] and net[-1]['atomics'] != 'offloaded' \
 	 and net[-1]['target_asleep_ms'] > 100 and net[-1]['ns']['get'] > near[0]['ns']['get']" \
-	cluster -- "$info" --json
+	hosts_run 2 4 90 -- "$info" --json
 name="the trap of MPICH's end over hosts"
 if [ "$TEST_MPI" = mpich ]; then
 	check "$name" json "$file" "('mpich-finalize-hosts' in traps) == d['mpi'].startswith(('MPICH 4.0', 'MPICH 4.1'))"
@@ -211,7 +202,7 @@ if [ "$TEST_MPI" = openmpi ] && [ -z "$user_osc" ]; then
 	OMPI_MCA_osc=rdma,sm
 	export OMPI_MCA_osc
 	json_of "$name" "d['mpi'].startswith('Open MPI v4') <= ('openmpi-osc-rdma-hosts' in traps \
-		and 'OMPI_MCA_osc=^rdma' in d['error'] and not d['paths'])" cluster -- "$info" --json
+		and 'OMPI_MCA_osc=^rdma' in d['error'] and not d['paths'])" hosts_run 2 4 90 -- "$info" --json
 	restore_osc
 else
 	skip "$name" "not Open MPI, or OMPI_MCA_osc is set"
@@ -220,7 +211,7 @@ PAWL_PROGRESS=thread
 export PAWL_PROGRESS
 json_of "two hosts, progress=thread: a target that sleeps is no matter" \
 	"net[-1]['asynchronous'] and net[-1]['target_asleep_ms'] < 100 and 'no-asynchronous-progress' not in traps" \
-	cluster -- "$info" --json
+	hosts_run 2 4 90 -- "$info" --json
 unset PAWL_PROGRESS
 
 finish

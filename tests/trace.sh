@@ -216,13 +216,9 @@ fi
 # Most clients that waited got the lock from another one, whose hold has an arrow to theirs, though
 # clocks of hosts agree only within the error of a round trip. By the file alone: MPICH 4.0.2 may
 # hang in MPI_Finalize.
-cluster()
-{
-	"$srcdir/tests/netcluster" run -n 4 --hosts 2 --mpi "$TEST_MPI" --timeout 30 "$@"
-}
 on_hosts()
 {
-	cluster --env PAWL_TRACE="$tmp/hosts.json" -- "$builddir/examples/contended"
+	hosts_run 2 4 30 --env PAWL_TRACE="$tmp/hosts.json" -- "$builddir/examples/contended"
 	pawl_trace --check "$tmp/hosts.json" || return 1
 	"$PYTHON" "$observe/events.py" hosts "$tmp/hosts.json"
 }
@@ -230,11 +226,7 @@ thrice()
 {
 	"$@" || "$@" || "$@"
 }
-case $TEST_MPI in
-openmpi | mpich) said=$(cluster -- true 2>&1) ;;
-*) said="netcluster knows Open MPI and MPICH" && false ;;
-esac
-if [ $? = 0 ]; then
+if said=$(hosts_can_run); then
 	timed check "two hosts: arrows between them" thrice on_hosts
 else
 	skip "two hosts: arrows between them" "$said"

@@ -155,15 +155,7 @@ for each in ${TEST_LONG:+rank unseen node}; do
 	check "only clients that need the dead rank get an error: rma-rw,$each" one_counter "$each"
 done
 
-cluster()
-{
-	"$srcdir/tests/netcluster" run --hosts 2 --mpi "$TEST_MPI" --timeout 60 "$@"
-}
-case $TEST_MPI in
-openmpi | mpich) said=$(cluster -n 2 -- true 2>&1) ;;
-*) false ;;
-esac
-if [ $? != 0 ]; then
+if ! said=$(hosts_can_run); then
 	skip "2 hosts" "netcluster cannot run here: $said"
 	finish
 fi
@@ -179,7 +171,7 @@ decoy='PATH=$PATH:/usr/sbin:/sbin
 	ip route replace 10.77.0.$other/32 via 10.99.0.$other dev eth0 &&
 	ip route replace 10.99.0.$other/32 dev eth0 src 10.77.0.$own || exit 1
 	exec "$@"'
-tap_program "2 hosts" cluster -n 2 --env PAWL_TRANSPORT=ucx --env TEST_INTERFACE=eth0 -- \
+tap_program "2 hosts" hosts_run 2 2 60 --env PAWL_TRANSPORT=ucx --env TEST_INTERFACE=eth0 -- \
 	sh -c "$decoy" sh "$lock/transport/ucx"
 
 # Connections of UCX come from addresses and ports that are on no host (SNAT). Open MPI's own ones,
@@ -205,7 +197,7 @@ fi
 host_death()
 {
 	rm -f "$tmp"/verdict*
-	cluster -n 4 --env OMPI_MCA_mpi_ft_enable=1 -- sh -c "$survive" "$tmp/verdict" \
+	hosts_run 2 4 60 --env OMPI_MCA_mpi_ft_enable=1 -- sh -c "$survive" "$tmp/verdict" \
 		"$lock/deaths/deaths" "$1" "$2" "$tmp/verdict" >"$tmp/err" 2>&1
 	grep '^ok' "$tmp/verdict" || { cat "$tmp/verdict" "$tmp/err"; return 1; }
 }
@@ -218,8 +210,7 @@ done
 told()
 {
 	rm -f "$tmp"/verdict*
-	"$srcdir/tests/netcluster" run --hosts $2 --mpi "$TEST_MPI" --timeout 120 -n $1 \
-		--env OMPI_MCA_mpi_ft_enable=1 -- sh -c "$survive" "$tmp/verdict" \
+	hosts_run $2 $1 120 --env OMPI_MCA_mpi_ft_enable=1 -- sh -c "$survive" "$tmp/verdict" \
 		"$lock/deaths/told" "$tmp/verdict" >"$tmp/err" 2>&1
 	cat "$tmp/verdict" || { cat "$tmp/err"; return 1; }
 	! grep -q '^not ok' "$tmp/verdict"
@@ -229,7 +220,7 @@ if [ "$TEST_MPI" = openmpi ]; then
 	timed check "4 hosts x 3 are told of a death" told 12 4
 	[ -z "$TEST_LONG" ] || timed check "8 hosts x 8 are told of a death" told 64 8
 fi
-[ -z "$TEST_LONG" ] || tap_program "2 hosts x 2" cluster -n 4 --timeout 300 \
+[ -z "$TEST_LONG" ] || tap_program "2 hosts x 2" hosts_run 2 4 300 \
 	--env PAWL_TRANSPORT=ucx -- "$lock/holders/exclusion" --except mpi-win-lock --budget 0.02
 
 finish

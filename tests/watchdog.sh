@@ -60,8 +60,7 @@ two_hosts()
 {
 	two_ranks=$1
 	shift
-	"$srcdir/tests/netcluster" run -n "$two_ranks" --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
-		--env "TEST_END=$TEST_END" -- \
+	hosts_run 2 "$two_ranks" 60 --env "TEST_END=$TEST_END" -- \
 		"$builddir/tests/lock/observe/deadlock" "$@" >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
@@ -75,8 +74,8 @@ here_window()
 }
 two_hosts_window()
 {
-	"$srcdir/tests/netcluster" run -n "$1" --hosts 2 --mpi "$TEST_MPI" --timeout 60 \
-		--env PAWL_WATCHDOG=0.5 --env "LD_PRELOAD=$layer" --env "TEST_END=$TEST_END" -- \
+	hosts_run 2 "$1" 60 --env PAWL_WATCHDOG=0.5 --env "LD_PRELOAD=$layer" \
+		--env "TEST_END=$TEST_END" -- \
 		"$builddir/tests/lock/observe/deadlock" any window >"$tmp/err" 2>&1 || true
 	grep '^pawl: ' "$tmp/err"
 }
@@ -263,15 +262,11 @@ hosts_checks()
 	check "two hosts, through the MPI, without a cycle" finds_none two_hosts 3 d-mcs chain
 	timed check "two hosts, through the MPI, with a rank that does not answer" counts_silent
 }
-case $TEST_MPI in
-openmpi | mpich)
-	said=$("$srcdir/tests/netcluster" run -n 2 --hosts 2 --mpi "$TEST_MPI" --timeout 60 -- true 2>&1)
-	if [ $? = 77 ]; then
-		skip "cycles over two hosts: $said"
-	else
-		hosts_checks
-	fi
-	;;
-esac
+said=$(hosts_can_run)
+if [ $? = 77 ]; then
+	skip "cycles over two hosts" "$said"
+else
+	hosts_checks
+fi
 
 finish
