@@ -137,7 +137,7 @@ static bool choose_lease(struct settings *s)
 /* --fail is for micro and for locks that recover. */
 static bool check_fail(struct settings *s)
 {
-	const char *list = s->benches ? s->benches : "ecsb";
+	const char *list = settings_benches(s);
 	const struct contestant *c;
 	char names[512] = "";
 	size_t len;
@@ -167,7 +167,7 @@ static bool check_fail(struct settings *s)
 static bool check_pace(const struct settings *s)
 {
 	const struct pace *p = &s->pace;
-	const char *list = s->benches ? s->benches : "ecsb";
+	const char *list = settings_benches(s);
 	size_t len;
 
 	if (!p->burst != !p->rest)
@@ -195,7 +195,7 @@ static bool check_pace(const struct settings *s)
 /* Each named lock takes part in each workload. */
 static bool check_parts(const struct settings *s)
 {
-	const char *list = s->benches ? s->benches : "ecsb";
+	const char *list = settings_benches(s);
 	const struct contestant *c;
 	size_t len;
 
@@ -224,7 +224,7 @@ static bool check_parts(const struct settings *s)
 /* Whether a lock that takes part takes the option. */
 static bool is_taken(const struct settings *s, const char *name, size_t name_len)
 {
-	const char *list = s->benches ? s->benches : "ecsb";
+	const char *list = settings_benches(s);
 	const struct contestant *c;
 	size_t len;
 
@@ -265,7 +265,7 @@ bool settings_check(struct settings *s)
 /* Whether the contestant takes part in one of the workloads. */
 static bool plays_any(const struct contestant *c, const struct settings *s)
 {
-	const char *list = s->benches ? s->benches : "ecsb";
+	const char *list = settings_benches(s);
 	size_t len;
 
 	for (; (len = list_word(&list)); list += len)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,36 +55,22 @@ bool list_has(const char *list, const char *name)
 
 /* ------------------------------------------------------------------- values */
 
-/* A number of seconds, or a time with its unit. */
-static bool to_seconds(const struct cli_row *row, const char *text, double *value)
+/* Seconds may have a unit. */
+static bool to_real(const struct cli_row *row, const char *text, double *value)
 {
+	const bool seconds = row->type == CLI_SECONDS;
 	char *end;
 	double ns;
 
 	errno = 0;
 	*value = strtod(text, &end); /* has exponents */
-	if (errno || end == text || *end) {
-		if (!duration_parse(text, 1e9, &ns))
-			ns = -1;
-		*value = ns / 1e9;
-	}
-	if (!(*value >= row->low && *value <= row->high))
-		return cli_wrong("--%s: \"%s\" is not a number of seconds from %g to %g, as 2, 0.5"
-				 " or 300ms",
-				 row->name, text, row->low, row->high);
-	return true;
-}
-
-static bool to_real(const struct cli_row *row, const char *text, double *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtod(text, &end);
-	if (errno || end == text || *end || !(*value >= row->low && *value <= row->high))
-		return cli_wrong("--%s: \"%s\" is not a number from %g to %g", row->name, text,
-				 row->low, row->high);
-	return true;
+	if (errno || end == text || *end)
+		*value = seconds && duration_parse(text, 1e9, &ns) ? ns / 1e9 : NAN;
+	if (*value >= row->low && *value <= row->high)
+		return true;
+	return cli_wrong("--%s: \"%s\" is not a number%s from %g to %g%s", row->name, text,
+			 seconds ? " of seconds" : "", row->low, row->high,
+			 seconds ? ", as 2, 0.5 or 300ms" : "");
 }
 
 bool cli_count(const struct cli_row *row, const char *text, uint64_t *value)
@@ -100,38 +87,28 @@ bool cli_count(const struct cli_row *row, const char *text, uint64_t *value)
 	return true;
 }
 
+static bool to_int(const struct cli_row *row, const char *text, int *value)
+{
+	uint64_t count = 0;
+
+	if (!cli_count(row, text, &count))
+		return false;
+	*value = (int)count;
+	return true;
+}
+
 /* The place of the value in the list of words. */
 static bool to_choice(const struct cli_row *row, const char *text, int *value)
 {
 	size_t len;
+	int place = 0;
 
-	*value = 0;
-	for (const char *p = row->words; (len = list_word(&p)); p += len, (*value)++)
-		if (strlen(text) == len && strncmp(text, p, len) == 0)
+	for (const char *p = row->words; (len = list_word(&p)); p += len, place++)
+		if (strlen(text) == len && strncmp(text, p, len) == 0) {
+			*value = place;
 			return true;
+		}
 	return cli_wrong("--%s: \"%s\" is not one of: %s", row->name, text, row->words);
-}
-
-static bool set_int(const struct cli_row *row, const char *text, void *to)
-{
-	uint64_t count = 0;
-	int value;
-
-	if (!cli_count(row, text, &count))
-		return false;
-	value = (int)count;
-	memcpy(to, &value, sizeof value);
-	return true;
-}
-
-static bool set_choice(const struct cli_row *row, const char *text, void *to)
-{
-	int value = 0;
-
-	if (!to_choice(row, text, &value))
-		return false;
-	memcpy(to, &value, sizeof value);
-	return true;
 }
 
 static bool set_one(const struct cli_row *row, void *settings, const char *value)
@@ -143,15 +120,14 @@ static bool set_one(const struct cli_row *row, void *settings, const char *value
 		*(bool *)to = true;
 		return true;
 	case CLI_REAL:
-		return to_real(row, value, to);
 	case CLI_SECONDS:
-		return to_seconds(row, value, to);
+		return to_real(row, value, to);
 	case CLI_COUNT:
 		return cli_count(row, value, to);
 	case CLI_INT:
-		return set_int(row, value, to);
+		return to_int(row, value, to);
 	case CLI_CHOICE:
-		return set_choice(row, value, to);
+		return to_choice(row, value, to);
 	case CLI_TEXT:
 		*(const char **)to = value;
 		return true;

@@ -2,6 +2,12 @@
 /*
  * A command line from a table: each row is an option with its value's type, its range, and its
  * help. Used by pawl-bench, pawl-sim, pawl-tune and win-bench; needs neither Pawl nor an MPI.
+ *
+ * getopt_long() reads the words. What it lacks is here: values with ranges, messages that say what
+ * an option accepts, one table for programs that share most of their options, and the help. argp
+ * would print the help, which takes 50 lines here; but it is glibc's alone, and the rest of what it
+ * does would have to be replaced: its messages name no option, and its parser is a switch in which
+ * each program lists all options again.
  */
 #ifndef PAWL_BENCH_CLI_H
 #define PAWL_BENCH_CLI_H

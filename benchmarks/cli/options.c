@@ -234,6 +234,11 @@ static const struct cli_row rows[] = {
 };
 /* clang-format on */
 
+const char *settings_benches(const struct settings *s)
+{
+	return s->benches ? s->benches : "ecsb";
+}
+
 void settings_help(FILE *out, unsigned program)
 {
 	cli_help(out, rows, program);

@@ -67,6 +67,8 @@ enum { FOR_BENCH = 1, FOR_SIM = 2, FOR_TUNE = 4 };
 
 /* False: cli_error() has a message. Prints nothing, does not call the MPI. */
 bool settings_parse(struct settings *s, unsigned program, int argc, char **argv);
+/* The workloads to run, in a list. */
+const char *settings_benches(const struct settings *s);
 /* Print the options with their help. */
 void settings_help(FILE *out, unsigned program);
 /* Print which of the locks that take part do not take an option that was given by -o. */

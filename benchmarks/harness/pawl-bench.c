@@ -153,7 +153,7 @@ static bool run_workload(const struct workload *w)
 
 static bool run_all(void)
 {
-	const char *list = set.benches ? set.benches : "ecsb";
+	const char *list = settings_benches(&set);
 	bool ok = true;
 	size_t len;
 
@@ -194,7 +194,7 @@ static const char *check_team(void)
 /* All workloads of --bench. */
 static uint64_t most_locks(void)
 {
-	const char *list = set.benches ? set.benches : "ecsb";
+	const char *list = settings_benches(&set);
 	uint64_t most = 1;
 	size_t len;
 

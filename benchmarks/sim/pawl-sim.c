@@ -96,7 +96,7 @@ static bool run_workload(const struct workload *w, FILE *json)
 
 static void run_all(void *arg)
 {
-	const char *list = set.benches ? set.benches : "ecsb";
+	const char *list = settings_benches(&set);
 	FILE *json = arg;
 	size_t len;
 
