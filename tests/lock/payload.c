@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tests/ranks.h"
+#include "tests/lock/tables.h"
 
 /* COUNT grows by one with each change; INVERSE and TRIPLE are computed from it; INSIDE is not
  * 0 while a writer holds the lock. */
@@ -150,4 +150,19 @@ int64_t payload_count(uint64_t lock, int home)
 
 	load(lock, home, COUNT, 1, &value);
 	return value;
+}
+
+void payload_expect(const pawl_table *table, uint64_t n, int64_t changes)
+{
+	int64_t wanted = 0, found = 0;
+
+	meet();
+	MPI_Reduce(&changes, &wanted, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+	for (uint64_t l = 0; tap_rank == 0 && l < n; l++)
+		found += payload_count(l, table ? table_home(table, l) : 0);
+	if (tap_verbose)
+		note("%lld changes", (long long)wanted);
+	expect(tap_rank != 0 || found == wanted, "violation: %lld changes made, %lld found",
+	       (long long)wanted, (long long)found);
+	payload_reset();
 }

@@ -7,6 +7,7 @@
 #ifndef TESTS_PAYLOAD_H
 #define TESTS_PAYLOAD_H
 
+#include <pawl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,5 +33,8 @@ void payload_judge(uint64_t lock, const struct payload_seen *seen);
 
 /* How often the words of a lock were changed. */
 int64_t payload_count(uint64_t lock, int home);
+/* Check that the words of the first n locks of the table (NULL: all at home 0) were changed as
+ * often as all ranks have done; changes: by this one. Resets them. Collective. */
+void payload_expect(const pawl_table *table, uint64_t n, int64_t changes);
 
 #endif

@@ -75,18 +75,7 @@ bool more(int round, double began)
 
 void expect_total(int64_t written)
 {
-	int64_t wanted = 0, found = 0;
-
-	meet();
-	MPI_Reduce(&written, &wanted, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-	if (tap_rank == 0)
-		for (uint64_t l = 0; l < locks; l++)
-			found += payload_count(l, table_home(table, l));
-	if (tap_verbose)
-		note("%lld changes", (long long)wanted);
-	expect(tap_rank != 0 || found == wanted, "violation: %lld changes made, %lld found",
-	       (long long)wanted, (long long)found);
-	payload_reset();
+	payload_expect(table, locks, written);
 }
 
 /* Rank `taker` acquires every lock without waiting for a holder. */

@@ -47,14 +47,18 @@ void try_alone(void)
 	meet();
 }
 
+static int draw_mode(void)
+{
+	return can(PAWL_CAP_SHARED) && random_below(&seed, 3) == 0 ? PAWL_SHARED : PAWL_EXCLUSIVE;
+}
+
 void try_contended(void)
 {
 	double began = seconds_now();
 	int64_t written = 0;
 
 	for (int i = 0; more(i, began); i++) {
-		int mode = can(PAWL_CAP_SHARED) && random_below(&seed, 3) == 0 ? PAWL_SHARED
-									       : PAWL_EXCLUSIVE;
+		int mode = draw_mode();
 
 		if (random_below(&seed, 2)) {
 			int rc = pawl_lock_try_acquire(table, 1, mode);
@@ -99,8 +103,7 @@ void timed_contended(void)
 	int64_t written = 0;
 
 	for (int i = 0; more(i, began); i++) {
-		int mode = can(PAWL_CAP_SHARED) && random_below(&seed, 3) == 0 ? PAWL_SHARED
-									       : PAWL_EXCLUSIVE;
+		int mode = draw_mode();
 		double patience = random_below(&seed, 4) ? 1e-4 : 30;
 		int rc = pawl_lock_timed_acquire(table, 1, mode, patience);
 
