@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from ..launch import Build, Progress, complain
+from ..launch import Build, complain
 from ..results import BadInput
+from ..rows import matching, measure_each
 from ..stats import paired_ratio, spread
 from ..text import Table, digits, rate, with_spread
 
@@ -114,18 +115,9 @@ def measure(build: Build, args) -> bool:
     layer = os.path.join(build.dir, ".libs", "libpawl-mpi.so")
     if not os.path.exists(layer):
         raise BadInput(f"{layer} is missing: run make in {build.dir}")
-    rows = [r for r in ROWS if r.mpi in ("", build.mpi) and args.match in r.name]
-    if not rows:
-        raise BadInput(f"--match: no row of {build.mpi} contains \"{args.match}\"; the rows are: "
-                       + "; ".join(r.name for r in ROWS if r.mpi in ("", build.mpi)))
+    rows = matching([r for r in ROWS if r.mpi in ("", build.mpi)], args.match,
+                    f"row of {build.mpi}")
     print(f"{build.mpi}: sections a second, {args.repetitions} runs of each side in turn")
     table = Table("case", "native", "libpawl-mpi", "ratio",
                   "longest wait, ms: native / libpawl-mpi")
-    progress = Progress(len(rows))
-    ok = True
-    for row in rows:
-        progress.step(row.name)
-        ok = one_row(build, args, table, row, layer) and ok
-    progress.clear()
-    print()
-    return ok
+    return measure_each(rows, lambda row: one_row(build, args, table, row, layer))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..launch import Build, complain
-from ..results import BadInput, Result
+from ..results import Result
+from ..rows import matching
 from ..simulate import Simulator
 from ..text import Table, digits, rate
 
@@ -70,9 +71,8 @@ def found(simulator: Simulator, row: Row, seconds: float) -> dict[str, Result]:
 
 
 def measure(build: Build, args) -> bool:
-    rows = [r for part in args.part for r in ROWS[part]() if args.match in r.name]
-    if not rows:
-        raise BadInput(f"--match: no row of these parts contains \"{args.match}\"")
+    rows = matching([r for part in args.part for r in ROWS[part]()], args.match,
+                    "row of these parts")
     simulator = Simulator(build, 2)
     table = Table("", KIND, "best other kind", "ratio", "p99 of its p99", "Jain's index",
                   "not steady")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Iterator
 
 from ..launch import Build, Progress, complain
-from ..results import BadInput, Result, by_lock
+from ..results import Result, by_lock
+from ..rows import matching
 from ..stats import paired_ratio
 from ..text import Table, digits, rate, us, with_spread
 
@@ -341,9 +342,8 @@ def wanted(job: Job, cases: list[Case]) -> Iterator[Case]:
 
 def measure(build: Build, args) -> bool:
     build.program("benchmarks/pawl-bench")
-    if args.part == ["speed"] and not any(args.match in c.name for c in speed_cases()):
-        raise BadInput(f"--match: no case of speed contains \"{args.match}\"; the cases are: "
-                       + "; ".join(c.name for c in speed_cases()))
+    if args.part == ["speed"]:
+        matching(speed_cases(), args.match, "case of speed")
     job = Job(build, args, Progress(len(args.part)))
     for part in args.part:
         repeated = f" ({args.repetitions} repetitions of {args.seconds:g} s)"

@@ -3,8 +3,11 @@
 root, for network namespaces."""
 from __future__ import annotations
 
-from ..launch import Build, Progress, complain
-from ..results import BadInput, by_lock
+from typing import NamedTuple
+
+from ..launch import Build, complain
+from ..results import by_lock
+from ..rows import matching, measure_each
 from ..stats import paired_ratio, spread
 from ..text import Table, rate, with_spread
 
@@ -20,43 +23,37 @@ LIMIT = 60
 CASES = (("all ranks of 2 x 1", 2, ()), ("all ranks of 2 x 2", 4, ()),
          ("2 ranks, not on the home's host", 4, ("--active=2", "--active-on=remote")))
 
-ROWS = [(f"{transport}, {name}, F_W {fw} %", ranks,
-         [f"--fw={fw}", "-o", f"transport={transport}", *options])
+
+class Row(NamedTuple):
+    name: str
+    ranks: int
+    options: list[str]
+
+
+ROWS = [Row(f"{transport}, {name}, F_W {fw} %", ranks,
+            [f"--fw={fw}", "-o", f"transport={transport}", *options])
         for transport in ("mpi", "ucx") for name, ranks, options in CASES for fw in WRITERS]
 
 
-def one_row(build: Build, args, table: Table, row: tuple[str, int, list[str]]) -> bool:
-    name, ranks, options = row
+def one_row(build: Build, args, table: Table, row: Row) -> bool:
     found = by_lock(build.bench(
-        ["--bench=ecsb", f"--lock={','.join(LOCKS)}", *options, f"--seconds={args.seconds:g}",
-         f"--repetitions={args.repetitions}"],
-        ranks=ranks, hosts=HOSTS, osc="^rdma", limit=LIMIT))
+        ["--bench=ecsb", f"--lock={','.join(LOCKS)}", *row.options,
+         f"--seconds={args.seconds:g}", f"--repetitions={args.repetitions}"],
+        ranks=row.ranks, hosts=HOSTS, osc="^rdma", limit=LIMIT))
     if len(found) < len(LOCKS):
-        table.failed(name)
+        complain(f"{row.name}: did not run")
+        table.failed(row.name)
         return False
     speeds = [found[lock].speeds for lock in LOCKS]
-    table.row(name, *(with_spread(spread(s), rate) for s in speeds),
+    table.row(row.name, *(with_spread(spread(s), rate) for s in speeds),
               with_spread(paired_ratio(*speeds)),
               *(rate(found[lock].slowest) for lock in LOCKS))
     return True
 
 
 def measure(build: Build, args) -> bool:
-    rows = [r for r in ROWS if args.match in r[0]]
-    if not rows:
-        raise BadInput(f"--match: no row contains \"{args.match}\"; the rows are: "
-                       + "; ".join(r[0] for r in ROWS))
+    rows = matching(ROWS, args.match)
     print(f"{build.mpi}: acquires a second, {args.repetitions} repetitions of {args.seconds:g} s")
     table = Table("transport, clients, writers", *LOCKS, "ratio",
                   *(f"slowest rank, {lock}" for lock in LOCKS))
-    progress = Progress(len(rows))
-    ok = True
-    for row in rows:
-        progress.step(row[0])
-        ran = one_row(build, args, table, row)
-        if not ran:
-            complain(f"{row[0]}: did not run")
-        ok = ran and ok
-    progress.clear()
-    print()
-    return ok
+    return measure_each(rows, lambda row: one_row(build, args, table, row))

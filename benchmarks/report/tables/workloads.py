@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..launch import Build, Progress, complain
-from ..results import BadInput, by_lock
+from ..launch import Build, complain
+from ..results import by_lock
+from ..rows import matching, measure_each
 from ..stats import paired_ratio
 from ..text import Table, digits, rate, with_spread
 
@@ -69,6 +70,7 @@ def one_row(build: Build, args, table: Table, row: Row) -> bool:
          f"--repetitions={args.repetitions}"], ranks=row.ranks, hosts=row.hosts, osc=row.osc))
     first = found.get(row.locks[0])
     if not first:
+        complain(f"{row.name}: did not run")
         table.failed(row.name)
         return False
     others = ", ".join(
@@ -82,22 +84,9 @@ def one_row(build: Build, args, table: Table, row: Row) -> bool:
 
 def measure(build: Build, args) -> bool:
     build.program("benchmarks/pawl-bench")
-    rows = [r for r in ROWS if args.match in r.name]
-    if not rows:
-        raise BadInput(f"--match: no row contains \"{args.match}\"; the rows are: "
-                       + "; ".join(r.name for r in ROWS))
+    rows = matching(ROWS, args.match)
     print(f"{build.mpi}: the first lock's acquires (TATP, TPC-C, bank: transactions) a second, and "
           f"its ratio\nto each other lock; {args.repetitions} repetitions of "
           f"{digits(args.seconds)} s")
     table = Table("case", "a second", "first lock over others", "operations")
-    progress = Progress(len(rows))
-    ok = True
-    for row in rows:
-        progress.step(row.name)
-        ran = one_row(build, args, table, row)
-        if not ran:
-            complain(f"{row.name}: did not run")
-        ok = ran and ok
-    progress.clear()
-    print()
-    return ok
+    return measure_each(rows, lambda row: one_row(build, args, table, row))
