@@ -222,6 +222,7 @@ extern enum limits fault_limits;
 	X(citron_stripe, "citron", \
 	  "clients at inner nodes look at the announcements of an eighth of the clients") \
 	X(citron_queue, "citron", "does not end its turn in a queue") \
+	X(citron_place, "citron", "ends its turn in two steps where the places of a queue wrap") \
 	X(citron_again, "citron", "looks above before it asks again for bits") \
 	X(citron_claim, "citron", "asks for bits for ever, and keeps those that it has") \
 	X(citron_common, "citron", \

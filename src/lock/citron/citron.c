@@ -504,6 +504,9 @@ static void age(const struct lock_setup *s, uint64_t space, const struct lock_me
 	for (int64_t i = 0; i < citron_nodes(k->height - 1); i++)
 		words[i] = (int64_t)((uint64_t)TICKET_MASK << NEXT_SHIFT) | DONE_MASK;
 	words[nodes] = words[0];
+	for (int64_t i = 0; i < QUEUES; i++)
+		words[k->queues + i] =
+		    (int64_t)((uint64_t)LAST_PLACE << NEXT_SHIFT) | LAST_PLACE << DONE_SHIFT;
 }
 
 static const struct option_spec options[] = {

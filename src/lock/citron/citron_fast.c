@@ -287,8 +287,11 @@ static bool ends_turn(const struct citron_view *v)
 static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vacancy *a)
 {
 	struct citron_hold *h = v->h;
+	bool ends = ends_turn(v);
 
 	h->nodes = n;
+	if (h->queue)
+		citron_begin_request(v, ends);
 	for (int64_t i = 0; i < n; i++)
 		h->node[i] =
 		    (struct citron_node){v->height, (v->slot->first >> CITRON_LEAF_BITS) + i};
@@ -297,7 +300,7 @@ static bool announce_leaves(struct citron_view *v, int64_t n, struct citron_vaca
 	for (int64_t i = 0; i < n; i++)
 		announce_leaf(v, h->node[i]);
 	set_bits(v);
-	if (ends_turn(v))
+	if (ends)
 		citron_leave_queue(v);
 	if (!order_try(v) && !has_bits(v))
 		return false;

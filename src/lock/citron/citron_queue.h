@@ -12,5 +12,9 @@ bool citron_expects_queue(const struct citron_view *v);
 bool citron_enter_queue(struct citron_view *v);
 /* End that turn, if there is one. No flush. */
 void citron_leave_queue(struct citron_view *v);
+/* A client in its turn, which ends it with its next request: say that the request begins. If the
+ * turn before was seen to end, but not its end, wait first for as long as a request takes to be
+ * sent. */
+void citron_begin_request(struct citron_view *v, bool ends);
 
 #endif

@@ -126,30 +126,37 @@ static bool try_turn(struct citron_view *v, int64_t index, int64_t *ticket)
 }
 
 /* Look at the word now and then while many are ahead: a quarter of a round trip for each, as in
- * DSLR (bakery.h). Until the ticket is next, or nothing has moved for some looks. */
-static void approach_turn(struct citron_view *v, struct rma_word w, int64_t ticket, int64_t *got)
+ * DSLR (bakery.h). Until the ticket is next; where a turn ends in steps, until less than a turn is
+ * left; or until nothing has moved for some looks. */
+static void approach_turn(struct citron_view *v, struct rma_word w, int64_t ticket, int64_t step,
+			  int64_t *got)
 {
 	struct rma_pause p = {.rounds = 0};
 	uint64_t trip = 0, issued;
 	int still = 0;
 
 	for (int64_t before = *got;; before = *got) {
-		int64_t ahead = (ticket - done_of(*got)) & TICKET_MASK;
+		int64_t left = (ticket - done_of(*got)) & TICKET_MASK;
+		int64_t ahead = (left + step - 1) / step;
 
-		if (ahead <= SOON || still > STILL_LOOKS || rma_is_cpu(w))
+		v->h->early = left > 0 && left < step && ticket != LAST_PLACE && !rma_is_cpu(w);
+		if (v->h->early || ahead <= (step > 1 ? 0 : SOON) || still > STILL_LOOKS ||
+		    rma_is_cpu(w))
 			return;
-		p.min_ns = p.max_ns = (uint64_t)ahead * trip / TRIP_SHARE;
+		p.min_ns = p.max_ns = ahead <= SOON ? 0 : (uint64_t)ahead * trip / TRIP_SHARE;
 		rma_pause(v->c, &p, "its turn at a node");
 		issued = rma_clock(v->c);
 		rma_get(v->c, w, &v->h->got[0]);
 		rma_flush(v->c, w); /* orders the get before the look at its result */
 		note_trip(&trip, rma_clock(v->c) - issued);
+		v->h->look = trip;
 		*got = v->h->got[0];
 		still = done_of(*got) == done_of(before) ? still + 1 : 0;
 	}
 }
 
-bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *ticket)
+bool citron_await_turn(struct citron_view *v, int64_t index, int64_t sum, int64_t step,
+		       int64_t *ticket)
 {
 	struct rma_word w = word_at(v, index);
 	struct citron_wait turn = {
@@ -161,16 +168,19 @@ bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *
 	};
 	int64_t got;
 
-	if (!wait)
-		return try_turn(v, index, ticket);
-	rma_fao(v->c, w, RMA_SUM, NEXT_ONE, &v->h->got[0]);
+	rma_fao(v->c, w, RMA_SUM, sum, &v->h->got[0]);
 	rma_flush(v->c, w); /* orders the ticket before the look at its result */
 	got = v->h->got[0];
 	*ticket = next_of(got);
-	v->h->ahead = (*ticket - done_of(got)) & TICKET_MASK;
-	approach_turn(v, w, *ticket, &got);
+	v->h->ahead = ((*ticket - done_of(got)) & TICKET_MASK) / step;
+	approach_turn(v, w, *ticket, step, &got);
 	turn.value = *ticket << DONE_SHIFT;
-	return done_of(got) == *ticket || citron_await(v, &turn, &got);
+	return v->h->early || done_of(got) == *ticket || citron_await(v, &turn, &got);
+}
+
+bool citron_take_turn(struct citron_view *v, int64_t index, bool wait, int64_t *ticket)
+{
+	return wait ? citron_await_turn(v, index, NEXT_ONE, 1, ticket) : try_turn(v, index, ticket);
 }
 
 /* S1. False: a try met other clients, or the root has moved. */

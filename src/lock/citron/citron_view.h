@@ -68,6 +68,8 @@ struct citron_hold {
 	int64_t since;                /* start of its lease */
 	int64_t ahead;                /* clients ahead of it when it drew its last ticket */
 	int64_t queue_long;           /* what this client has added to BELOW there */
+	bool early;                   /* it was let in before the turn before had ended */
+	bool begun;                   /* Q1 has been sent for this turn */
 	bool busy;                    /* RAISED was not 0 at the last look */
 	uint64_t got_at;              /* time at which the leaves were got, or 0 */
 	/* What stays after a release: the first word of a copy, with space + 1 and the copy's
@@ -81,6 +83,9 @@ struct citron_hold {
 	bool brief;
 	int missed;
 	uint64_t trip; /* time of the last request */
+	/* Of the last request that ended a turn: when it began, and how long it took to be sent. */
+	uint64_t sending_since, sending;
+	uint64_t look; /* time of the quickest look in its last wait for a turn */
 	/* Index of a queue in which this client has found many clients, by the index modulo
 	 * KNOWN_QUEUES; or 0.
 	 */

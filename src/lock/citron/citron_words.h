@@ -47,7 +47,8 @@
  *   stripes  for each level of the tree above the leaves (citron.c), STRIPES words for each of its
  *           nodes: the number of clients of the fast path, at leaves below, that have announced
  *           themselves in it. Stripes of one node are in different cache lines
- *   queues  QUEUES words of tickets, in the format of inner nodes (citron_queue.c)
+ *   queues  QUEUES words of tickets, in the format of inner nodes; but a ticket counts two in NEXT,
+ *           and its turn two in DONE, one after the other (citron_queue.c)
  * A tree with these words is a copy. A space has one; after a failure it continues with a
  * spare copy of its home. The word TOP of a space says which tree is in use, from the low end:
  *   GROWN    5 bits  how much higher the tree is than at first
@@ -100,6 +101,11 @@ static inline int64_t end_of_turn(int64_t ticket)
 {
 	return ticket == TICKET_MASK ? -DONE_MASK : DONE_ONE;
 }
+
+/* In a queue a place counts this many in NEXT, and its turn as many in DONE. */
+enum { PLACE_STEPS = 2 };
+/* The last place of a queue before NEXT and DONE wrap. */
+#define LAST_PLACE (TICKET_MASK + 1 - PLACE_STEPS)
 
 /* Fields of TOP. */
 enum { GROWN_BITS = 5, SETTLED_SHIFT = 5, ERA_SHIFT = 10, ERA_BITS = 29, COPY_SHIFT = 39 };
