@@ -370,7 +370,7 @@ bool rma_await_long(struct rma_client *c, struct rma_word w, int64_t mask, enum 
 /* This takes less time than to queue and to be handed the lock. Where the holder is likely to wait
  * for this client's MPI, the client drives it; that takes as long as some looks. It does not let
  * the transport give up the call, because it may be releasing a lock. */
-enum { LOOKS_PER_GLANCE = 64, LOOKS_FOR_PROGRESS = 8 };
+enum { LOOKS_BRIEFLY = 64, LOOKS_FOR_PROGRESS = 8 };
 
 bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 		      int64_t ref)
@@ -378,7 +378,7 @@ bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enu
 	const bool serves = !c->rma->transport->can.is_served && is_serving(c);
 	jmp_buf *const on_loss = c->on_loss;
 
-	for (unsigned look = 1; rma_is_mapped_cpu(w) && look <= LOOKS_PER_GLANCE; look++) {
+	for (unsigned look = 1; rma_is_mapped_cpu(w) && look <= LOOKS_BRIEFLY; look++) {
 		if (rma_holds(atomic_load_explicit(w.map, memory_order_relaxed), mask, cond, ref))
 			return true;
 		if (serves && look % c->rma->waiting.looks == 0) {

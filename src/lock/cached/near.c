@@ -163,7 +163,7 @@ static enum near count(const struct lock_setup *s, struct lock_slot *slot, bool 
 
 /* U6: whether uncached sharers are in the way of a client of the home's node, which TAIL has
  * admitted. Those that come later find its count in W. */
-RMA_INLINE bool has_to_drain(const struct lock_setup *s, struct lock_slot *slot)
+RMA_INLINE bool sharers_delay_entry(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct cached_slot *own = lock_own(slot);
 
@@ -205,7 +205,7 @@ enum near near_hit(const struct lock_setup *s, struct lock_slot *slot, bool is_h
 		return NEAR_MISS;
 	if (!is_exclusive(slot))
 		note_hit(slot, w);
-	return has_to_drain(s, slot) ? NEAR_DRAINS : NEAR_IN;
+	return sharers_delay_entry(s, slot) ? NEAR_DRAINS : NEAR_IN;
 }
 
 enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *counted)
@@ -229,7 +229,7 @@ enum near near_ahead(const struct lock_setup *s, struct lock_slot *slot, bool *c
 	    !rma_await_until(&slot->client, w, others, RMA_EQ, 0, RMA_SOON, slot->deadline_ns,
 			     "holders of its node to leave", &value))
 		return NEAR_WAIT;
-	return has_to_drain(s, slot) ? NEAR_DRAINS : NEAR_IN;
+	return sharers_delay_entry(s, slot) ? NEAR_DRAINS : NEAR_IN;
 }
 
 bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)

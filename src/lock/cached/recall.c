@@ -214,7 +214,8 @@ static bool await_ack(struct lock_slot *slot, const struct recall *r, uint64_t u
 }
 
 /* U5: whether uncached sharers are in the way. The last one will acknowledge. */
-static bool has_to_drain(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
+static bool sharers_delay_recall(const struct lock_setup *s, struct lock_slot *slot,
+				 struct recall *r)
 {
 	struct cached_slot *own = lock_own(slot);
 
@@ -251,7 +252,7 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 	r->nodes = mark(s, slot, r->dir);
 	r->drains = dir_has_some(r->dir) && r->to != MODE_S;
 	if (visits_home(slot, r->dir) && is_idle_at_home(s, slot, near_conflict(r->to)) &&
-	    !has_to_drain(s, slot, r)) {
+	    !sharers_delay_recall(s, slot, r)) {
 		end_drain(s, slot, r, true);
 		modes_number(slot);
 		/* Else its MODE is N without WANT, and TAIL will have the mode. */
@@ -264,7 +265,7 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 	rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
 	for (ask(s, slot, r);;) {
 		holders = look(s, slot, near_conflict(r->to));
-		if (has_to_drain(s, slot, r))
+		if (sharers_delay_recall(s, slot, r))
 			holders |= SHARER;
 		if (!holders || (FAULT(cached_down) && r->to == MODE_S)) {
 			if (!r->given || FAULT(cached_reopen))
