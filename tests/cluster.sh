@@ -28,7 +28,7 @@ tap_program "2 hosts x 2, operations" hosts_run 2 4 $seconds -- "$lock/calls/ope
 tap_program "2 hosts x 2, ranges, with threads" hosts_run 2 4 $most -- "$lock/holders/ranges" --limit 120 \
 	--threads 1 ${short:+--budget 0.03}
 # Messages of UCX keep the order of operations.
-! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" ||
+! has_ucx ||
 	tap_program "2 hosts x 2, ordered operations" hosts_run 2 4 $seconds -- "$lock/holders/ranges" \
 		ordered-operations
 tap_program "2 hosts x 2, optimistic reads" hosts_run 2 4 $seconds -- "$lock/holders/reads"
@@ -70,7 +70,7 @@ crowd()
 		sh -c 'ulimit -n $0; exec "$1"' $crowd_most "$lock/table/connections"
 }
 # MPICH over UCX connects all ranks by itself.
-if ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
+if ! has_ucx; then
 	:
 elif [ "$TEST_MPI" = mpich ]; then
 	tap_program "4 hosts x 3, option connections" crowd 12 4 1024 60 \

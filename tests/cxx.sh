@@ -66,13 +66,12 @@ example()
 check "examples/counter.cpp, 4 ranks" example
 
 # The program in doc/languages.md; with one MPI.
-document()
+documented()
 {
-	block "$srcdir/doc/languages.md" c++ >"$work/document.cpp"
-	grep -q main "$work/document.cpp" || { echo "no program in doc/languages.md"; return 1; }
-	$MPICXX -std=c++17 $strict "$work/document.cpp" -o "$work/document" $libs &&
+	document c++ main "$work/document.cpp" &&
+		$MPICXX -std=c++17 $strict "$work/document.cpp" -o "$work/document" $libs &&
 		mpi_run 4 60 "$work/document"
 }
-[ "$TEST_SECOND" = 1 ] || check "the program in doc/languages.md, 4 ranks" document
+[ "$TEST_SECOND" = 1 ] || check "the program in doc/languages.md, 4 ranks" documented
 
 finish

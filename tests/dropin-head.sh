@@ -8,9 +8,8 @@ sources=$srcdir/tests/dropin
 lib=$builddir/.libs/libpawl-mpi.so
 budget=${TEST_LONG:+--budget ${TEST_BUDGET:-0.25}}
 budget=${budget:---budget 0.05}
-work=$builddir/${0##*/}.$$.tmp
-mkdir "$work" || exit 1
-trap 'rm -rf "$work"' EXIT
+make_tmp
+work=$tmp
 # Each run names its kind of lock, so the environment must not.
 unset PAWL_LOCK PAWL_STATS PAWL_ATOMICS
 

@@ -87,14 +87,12 @@ example()
 check "examples/counter.f90, 4 ranks" example
 
 # The program in doc/languages.md; with one MPI.
-document()
+documented()
 {
-	block "$srcdir/doc/languages.md" fortran >"$work/document.f90"
-	grep -q 'end program' "$work/document.f90" ||
-		{ echo "no program in doc/languages.md"; return 1; }
-	fortran document "$work/document.f90" && mpi_run 4 60 "$work/document"
+	document fortran 'end program' "$work/document.f90" &&
+		fortran document "$work/document.f90" && mpi_run 4 60 "$work/document"
 }
-[ "$TEST_SECOND" = 1 ] || check "the program in doc/languages.md, 4 ranks" document
+[ "$TEST_SECOND" = 1 ] || check "the program in doc/languages.md, 4 ranks" documented
 
 # LLVM's compiler, where there is one; no MPI's module files are for it.
 name="module pawl with flang"

@@ -174,7 +174,7 @@ fi
 
 # Through UCX a thread of the target performs operations, whatever the target does.
 name="two hosts, transport ucx"
-if grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
+if has_ucx; then
 	json_of "$name" "[p['between'] for p in d['paths']] == ['node', 'node', 'remote'] \
 		 and net[-1]['transport'] == 'ucx' and net[-1]['asynchronous'] \
 		 and 'no-asynchronous-progress' not in traps" \

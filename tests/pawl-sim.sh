@@ -7,9 +7,7 @@
 
 program=$builddir/benchmarks/sim/pawl-sim
 [ -x "$program" ] || skip_all "configured without SimGrid"
-tmp=pawl-sim.$$.tmp
-mkdir "$tmp"
-trap 'rm -rf "$tmp"' EXIT
+make_tmp
 
 sim()
 {
@@ -217,7 +215,7 @@ served()
 	done
 	sed 's/^server it.*/server it 2000 0/' "$srcdir/machines/cx6-4nodes.machine" >"$tmp/slow.machine"
 	for m in t2 t18 slow; do
-		sim --machine="./$tmp/$m.machine" --bench=range --lock=it,llc,mt --ranks=65 --length=1 \
+		sim --machine="$tmp/$m.machine" --bench=range --lock=it,llc,mt --ranks=65 --length=1 \
 			--active=64 --active-on=remote --homes=first-node -o topology=node:65 --json \
 			>"$tmp/$m" || return 1
 		echo "$m: $(rate it "$tmp/$m") $(rate llc "$tmp/$m") $(rate mt "$tmp/$m")"
@@ -302,8 +300,8 @@ by_route()
 {
 	sed "s/^net route.*/net route $2/" "$srcdir/machines/$1.machine" >"$tmp/near.machine"
 	sed "s/^net route.*/net route $3/" "$srcdir/machines/$1.machine" >"$tmp/far.machine"
-	near=$(latency "./$tmp/near.machine") && far=$(latency "./$tmp/far.machine")
-	again=$(latency "./$tmp/far.machine")
+	near=$(latency "$tmp/near.machine") && far=$(latency "$tmp/far.machine")
+	again=$(latency "$tmp/far.machine")
 	echo "$near, $far, $again"
 	[ "$far" = "$again" ] && awk "BEGIN { exit !($near > 0 && $near < $far) }"
 }
@@ -323,7 +321,7 @@ check "a fat tree: same command, same lines" same_on_network fat-tree-64nodes
 congested()
 {
 	sed "s/^net link gap.*/net link gap 1000/" "$srcdir/machines/dragonfly-64nodes.machine" >"$tmp/slow.machine"
-	for file in dragonfly-64nodes "./$tmp/slow.machine"; do
+	for file in dragonfly-64nodes "$tmp/slow.machine"; do
 		sim --machine="$file" --ranks=128 --bench=micro --fw=100 --locks=1000 --lock=d-mcs \
 			--homes=first-node --json
 	done | sed -n 's/.*"throughput":\([0-9.]*\).*/\1/p' | {
@@ -381,7 +379,7 @@ check "a value of a lock's option" complains "option t_r" --machine=xc30-aries -
 bad_file()
 {
 	{ cat "$srcdir/machines/xc30-aries.machine"; printf '%s\n' "$2"; } >"$tmp/bad.machine"
-	complains "$1" --machine="./$tmp/bad.machine"
+	complains "$1" --machine="$tmp/bad.machine"
 }
 check "a setting that is none" bad_file "is no setting; accepted: summary" "net colour 3"
 check "a setting given twice" bad_file "given twice" "ranks 5"

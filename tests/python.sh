@@ -47,7 +47,7 @@ tap_program "$ranks ranks" mpi_run $ranks 180 $MPI4PY "$program"
 tap_program "interrupted, 2 ranks" mpi_run 2 180 $MPI4PY "$sources/interrupted.py"
 tap_program "pawl.sync, $ranks ranks" mpi_run $ranks 180 $MPI4PY "$sources/sync.py"
 tap_program "interrupted, one thread" mpi_run 2 60 $MPI4PY "$sources/interrupted.py" funneled
-! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" ||
+! has_ucx ||
 	tap_program "interrupted, one thread, ucx" mpi_run 2 60 env PAWL_TRANSPORT=ucx \
 		"PAWL_TOPOLOGY=node:2 core:1" $MPI4PY "$sources/interrupted.py" funneled
 check "without a lock the test fails" caught mpi_run $ranks 60 $MPI4PY "$program" broken
@@ -109,13 +109,10 @@ check "PKG_CONFIG_PATH says where the library is" by_pkg_config
 check "examples/counter.py, 4 ranks" mpi_run 4 60 $MPI4PY "$srcdir/examples/counter.py"
 
 # The program in doc/languages.md.
-document()
+documented()
 {
-	block "$srcdir/doc/languages.md" python >"$work/document.py"
-	grep -q 'import pawl' "$work/document.py" ||
-		{ echo "no program in doc/languages.md"; return 1; }
-	mpi_run 4 60 $MPI4PY "$work/document.py"
+	document python 'import pawl' "$work/document.py" && mpi_run 4 60 $MPI4PY "$work/document.py"
 }
-check "the program in doc/languages.md, 4 ranks" document
+check "the program in doc/languages.md, 4 ranks" documented
 
 finish

@@ -8,9 +8,7 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 program=$builddir/benchmarks/pawl-bench
-tmp=range-workloads.$$.tmp
-mkdir "$tmp"
-trap 'rm -rf "$tmp"' EXIT
+make_tmp
 kinds=$("$program" --list | awk '/\[ranges\]/ && !/only if named/ { print $1 }')
 [ -n "$kinds" ] || skip_all "no lock of this build has ranges"
 list=$(printf '%s\n' $kinds | paste -sd, -)

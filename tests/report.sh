@@ -5,9 +5,7 @@
 . "$srcdir/tests/mpirun.sh"
 
 [ -n "$PYTHON" ] || skip_all "no python3 with numpy and matplotlib"
-tmp=report.$$.tmp
-mkdir "$tmp"
-trap 'rm -rf "$tmp"' EXIT
+make_tmp
 
 tap_program "unit tests" "$PYTHON" "$srcdir/tests/report/tap.py" "$srcdir/benchmarks"
 

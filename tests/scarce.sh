@@ -15,7 +15,7 @@ trap 'rm -f scarce.tmp scarce.$$.*' EXIT
 tap_program "2 ranks" mpi_run 2 900 "$program"
 tap_program "2 nodes, a thread for progress" mpi_run 2 300 "$program" --only rma-rw \
 	--set topology=node:2 --set transport=mpi --set progress=thread --set t_l=node:2
-if grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
+if has_ucx; then
 	tap_program "2 nodes, UCX" mpi_run 2 300 "$program" --only d-mcs \
 		--set topology=node:2 --set transport=ucx
 fi

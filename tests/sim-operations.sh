@@ -7,9 +7,7 @@
 
 [ -x "$builddir/tests/sim/count_simulated" ] || skip_all "configured without SimGrid"
 mpi_can_run || skip_all "configured without a launcher"
-tmp=sim-operations.$$.tmp
-mkdir "$tmp"
-trap 'rm -rf "$tmp"' EXIT
+make_tmp
 
 check "an MPI job counts" mpi_run 4 120 sh -c "exec '$builddir/tests/sim/count_here' >>'$tmp/here'"
 check "a simulation counts" sh -c "timeout 60 '$builddir/tests/sim/count_simulated' >'$tmp/there'"

@@ -83,6 +83,20 @@ finish()
 	exit
 }
 
+# make_tmp: make $tmp, a folder for the files of this script, which is removed at its end.
+make_tmp()
+{
+	tmp=$PWD/${0##*/}.$$.tmp
+	mkdir "$tmp" || exit 1
+	trap 'rm -rf "$tmp"' EXIT
+}
+
+# has_ucx: whether this build has the transport over UCX.
+has_ucx()
+{
+	grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"
+}
+
 # complains WORDS ARGUMENT...: complainer, which a script defines, ends with status 2 for these
 # arguments, and a message with these words.
 complains()

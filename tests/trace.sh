@@ -6,10 +6,8 @@
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-tmp=$PWD/trace.$$.tmp
-mkdir "$tmp"
+make_tmp
 observe=$srcdir/tests/observe
-trap 'rm -rf "$tmp"' EXIT
 pawl_trace()
 {
 	"$PYTHON" "$srcdir/tools/pawl-trace" "$@"

@@ -9,9 +9,7 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 lock=$builddir/tests/lock
-tmp=$PWD/ucx.$$.tmp
-mkdir "$tmp"
-trap 'rm -rf "$tmp"' EXIT
+make_tmp
 
 for nodes in "node:1 core:2" "node:2 core:1"; do
 	tap_program "by the MPI, $nodes" mpi_run 2 60 env TEST_WORDS=mpi "PAWL_TOPOLOGY=$nodes" \
@@ -24,7 +22,7 @@ refused()
 	! mpi_run 1 60 "$lock/calls/operations" --set transport=ucx >"$tmp/said" 2>&1 &&
 		grep 'option transport: .*accepted: auto, mpi' "$tmp/said"
 }
-if ! grep -q '^UCX_LIBS = *-l' "$builddir/Makefile"; then
+if ! has_ucx; then
 	check "transport=ucx without UCX" refused
 	finish
 fi

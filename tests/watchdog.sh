@@ -7,9 +7,7 @@
 . "$srcdir/tests/mpirun.sh"
 
 mpi_can_run || skip_all "configured without a launcher"
-tmp=$PWD/watchdog.$$.tmp
-mkdir "$tmp"
-trap 'rm -rf "$tmp"' EXIT
+make_tmp
 host=$(hostname)
 report="pawl: rank 2 of MPI_COMM_WORLD on host $host has waited [0-9.]* s at lock 7 of table 2000001"
 held="; held exclusively by rank 1 on host $host for [0-9.]* s$"

@@ -8,9 +8,7 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 program=$builddir/benchmarks/pawl-bench
-tmp=workloads.$$.tmp
-mkdir "$tmp"
-trap 'rm -rf "$tmp"' EXIT
+make_tmp
 kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named|\[ranges\]/ { print $1 }' |
 	grep -vE '^(raw-pair|fompi-a|redlock|poet-free|citron-tree)$')
 

@@ -4,9 +4,8 @@
 
 mpi_can_run || skip_all "configured without a launcher"
 sources=$srcdir/tests/layers
-work=$builddir/${0##*/}.$$.tmp
-mkdir "$work" || exit 1
-trap 'rm -rf "$work"' EXIT
+make_tmp
+work=$tmp
 # Each run names its kind of lock, so the environment must not.
 unset PAWL_LOCK PAWL_STATS
 lib=$builddir/.libs/$layer.so

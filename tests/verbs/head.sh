@@ -9,7 +9,7 @@ case $TEST_MPI in
 openmpi | mpich) ;;
 *) skip_all "written for Open MPI and MPICH" ;;
 esac
-grep -q '^UCX_LIBS = *-l' "$builddir/Makefile" || skip_all "a build without UCX"
+has_ucx || skip_all "a build without UCX"
 machine=$builddir/tests/verbs-machine
 said=$(timeout 200 "$srcdir/tests/verbs/guests" make "$machine" 2>&1)
 case $? in
