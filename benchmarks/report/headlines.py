@@ -282,8 +282,8 @@ HEADLINES = (
       for mix, wanted in zip(("WI", "RI"), some)),
     Headline(SHIFT, "share of the better MCS lock's p99 that it saves, WI", "shift4", 0.0625,
              shift_tail("WI Zipf.", "d-mcs")),
-    Headline(SHIFT, "with rows of 32, share of the better MCS lock's p99 that it saves, WI",
-             "shift4", 0.0625, shift_tail("WI Zipf.", "d-mcs", "shiftlock, rows of 32")),
+    Headline(SHIFT, "with rows of 16, share of the better MCS lock's p99 that it saves, WI",
+             "shift4", 0.0625, shift_tail("WI Zipf.", "d-mcs", "shiftlock, rows of 16")),
     *(Headline(SHIFT, f"share of the p99 of the MCS lock of its artefact that it saves, {mix}",
                "shift4", wanted, shift_tail(f"{mix} Zipf.", "mcs-counted"))
       for mix, wanted in (("WI", 0.0625), ("RI", 0.766))),

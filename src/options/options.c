@@ -119,7 +119,7 @@ static struct {
 } all[MOST_OPTIONS];
 static pthread_once_t listed = PTHREAD_ONCE_INIT;
 
-/* "4096 (citron: 16)", "0 (rma-rw: product of t_l + 1; shiftlock: 16)": the default of the first
+/* "4096 (citron: 16)", "0 (rma-rw: product of t_l + 1; shiftlock: 32)": the default of the first
  * kind, then other kinds' defaults. */
 static void print_preset(const struct option_spec *first, const char *first_kind, char *text,
 			 size_t len)

@@ -105,7 +105,7 @@ static void told_presets(void)
 	} cases[] = {
 	    {"max_held", "16 (fewer, if the kind counts no more for all ranks)"},
 	    {"t_dc", "0 (those of a node)"},
-	    {"t_w", "0 (rma-rw: product of t_l + 1; shiftlock: 16; rma-rw-entry: 16)"},
+	    {"t_w", "0 (rma-rw: product of t_l + 1; shiftlock: 32; rma-rw-entry: 16)"},
 	    {"recoveries", "4096 (citron: 16)"},
 	    {"lease", "0 (off; drtm: 10000)"},
 	    {"units_most", "(as units)"},

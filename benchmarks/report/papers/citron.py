@@ -13,8 +13,8 @@ from ..simulate import Points, Simulator
 MACHINE = "cx6-4nodes"
 UNITS = 16777216
 CITRON_AND_SERVERS = "--lock=citron,it,llc,mt"
-# So that clients wait for the most popular units several times.
-LONG = ("--iterations=5", "--seconds=0.01")
+# So that clients wait for the most popular units many times, as long as ss runs.
+LONG = ("--iterations=5", "--seconds=0.02")
 
 
 def ask(sim: Simulator, clients: int, *options: str) -> list[Result]:

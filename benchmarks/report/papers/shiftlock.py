@@ -45,7 +45,7 @@ def both(sim: Simulator, mix: str, zipf: float) -> list[Result]:
 
 
 def figure_4(sim: Simulator, quick: bool) -> Points:
-    """Figures 4, 5 and 6 are of the same runs; and shiftlock with the paper's lease, with longer
+    """Figures 4, 5 and 6 are of the same runs; and shiftlock with the paper's lease, with its
     rows, and the locks whose hand-over is a message where that is dear."""
     data = Points()
     for mix in ("WI", "RI"):
@@ -53,8 +53,8 @@ def figure_4(sim: Simulator, quick: bool) -> Points:
         for series, found in (
                 ("%, lease 10 ms",
                  serve(sim, 240, MILLION, *law, "--lock=shiftlock", "-o", "lease=10000")),
-                ("%, rows of 32", serve(sim, 240, MILLION, *law, "--lock=shiftlock", "-o",
-                                        "t_w=32")),
+                ("%, rows of 16", serve(sim, 240, MILLION, *law, "--lock=shiftlock", "-o",
+                                        "t_w=16")),
                 ("%, messages", serve(sim, 240, MILLION, *law, "--lock=shiftlock,d-mcs,mcs-counted,"
                                       "rma-rw-entry", machine=MESSAGES))):
             data.points(found, "4: acquires a second", "throughput", series=series,

@@ -10,7 +10,7 @@
  * queue in the word HEAD.
  *
  * Fairness: writers in the queue first come, first served; a writer before all readers that come
- * after it. When turn writers in a row (option t_w, 16) have had the lock, or no successor is
+ * after it. When turn writers in a row (option t_w, 32) have had the lock, or no successor is
  * known, the readers that wait at that moment are let in, and no later ones; the next writer waits
  * for them. No client starves. Operations, uncontended: acquire 1 atomic, release 1 atomic, 1 round
  * trip each, for readers and writers alike. Contended: a writer 2 atomics and a put to queue up, a
@@ -53,6 +53,13 @@
  *   - Algorithm 3 changes the entry at each release (line 20). Here, as in the paper's program, a
  *     hand-over within a row is one put, and the last writer of the row subtracts all. With a lease
  *     a writer that knows of no change of REL within a lease changes REL itself, (J).
+ *   - A row has up to 32 writers, in the paper 16. In simulation (micro, Zipf 0.99, half of the
+ *     acquires write, 240 clients, machine cx5-6nodes) the 99 % latency is a third with a million
+ *     locks, and a sixth less with 1000 and 10,000, at 1 % fewer and 9 % more acquires a second; so
+ *     is the longest wait. Readers pay: theirs is 62 in place of 39 us, still less than that of
+ *     writers with 10,000 locks (266 in place of 323 us). With 80 and 120 clients the longest wait
+ *     is a fifth longer, and all else within 6 %. With 40 clients, or 5 % writers, nothing changes:
+ *     rows end before.
  *   - A releaser that knows no successor changes EPOCH, even if it turns out that there is one:
  *     readers then get an early turn.
  *   - Notifications are puts into the other client's queue node, not messages. They carry the
@@ -66,7 +73,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DEFAULT_TURN = 16, TRIES = 8, COARSE_LEASE_NS = 10000000 };
+enum { DEFAULT_TURN = 32, TRIES = 8, COARSE_LEASE_NS = 10000000 };
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
@@ -782,7 +789,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 }
 
 static const struct option_spec options[] = {
-    LOCK_TURN(struct shiftlock_options, t_w, "0 (16)"),
+    LOCK_TURN(struct shiftlock_options, t_w, "0 (32)"),
     LOCK_BACKOFF(struct shiftlock_options, backoff),
     LOCK_LEASE(struct shiftlock_options, lease_us, "0 (off)"),
     LOCK_RECOVERIES(struct shiftlock_options, recoveries, "4096"),

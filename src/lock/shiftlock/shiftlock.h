@@ -144,7 +144,7 @@ struct shiftlock {
 };
 
 struct shiftlock_options {
-	int64_t t_w;                 /* writers in a row; 0: 16 */
+	int64_t t_w;                 /* writers in a row; 0: 32 */
 	struct lock_backoff backoff; /* between two looks at a word of another node */
 	int64_t lease_us;            /* 0: none */
 	int64_t recoveries;          /* at one home, at most */
