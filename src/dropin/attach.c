@@ -145,7 +145,7 @@ enum { IS_STATIC = true };
 #endif
 
 /* Why a window that is to have atomics cannot, or NULL. Windows whose locks are the MPI's may be
- * entered before these are held (atomics.h). */
+ * entered before these are held (X1 in atomics/domain.c). */
 static const char *without_atomics(const struct window *w, const struct request *r)
 {
 	if (IS_STATIC)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which windows have Pawl's atomics, and when a target is exposed (atomics.h). */
+/* Which windows have Pawl's atomics, and when a target is exposed. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
