@@ -15,7 +15,9 @@
  * exclusively, the others shared; READERS, INTENTS, INTENTS_SHARED likewise; AHEADS: ahead) any
  * number of times and may stop between two acquires: exclusion, no deadlock (awaits are blocking
  * guards), and at the end W is free, no promise is open, and a mode that a node has is in the
- * directory. -DUNCACHED: sharers of other nodes than the home's may count themselves in UNCACHED.
+ * directory. -DUNCACHED: sharers of other nodes than the home's may count themselves in UNCACHED;
+ * =2: as heads they do so wherever they may.
+ * DEBT has room for two.
  * -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads, and writes
  * later; CPU stores come in between. Exclusive clients have no deadline then, unless with LIVE or 3
  * nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
@@ -105,11 +107,16 @@
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 BREAK_GATE | bfs | deadlock | a client ahead at the home's node looks at TAIL only | it waits for the writer |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 READERS=2 INTENTS=4 INTENTS_SHARED=4 AHEADS=4 BREAK_CLASS | bfs | assert | intents of both kinds ahead are admitted beside sharers | sharers and intents |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 BREAK_REOPEN | bfs | assert | a recall ends while clients ahead are admitted | two holders |
- * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 203 102 |
- * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 267 824 |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 219 143 |
+ * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 424 472 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 |
- * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 240 981 |
- * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 78 877 |
+ * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 821 398 |
+ * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 83 243 |
+ * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 3 979 |
+ * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 9 974 |
+ * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 606 832 |
+ * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_PAYS | bfs | assert | a head does not count the sharers that came with its grant | two holders |
+ * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_OWES | bfs | assert | an uncached sharer forgets those that came with its grant | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in UNCACHED | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a sharer gives TAIL SOME, and does not look at W after that | two holders |
@@ -397,8 +404,27 @@ bit given[NN];
 #define CLOSED \
 	waiter = 0; \
 	if :: t != S -> some = 0 :: else fi
-byte uncached, waiter;
+short uncached;
+byte waiter, debt; /* debt: of the grant, wherever that is */
 bit some;
+#define MAY_SHARE_UNCACHED \
+	(c == S && n != HOME && (o || !ds) && \
+	 (dm == S || dm == N || (IS_AT_HOME && (debt || !SEEN(S)))))
+#if UNCACHED == 2
+#define MAY_JOIN !MAY_SHARE_UNCACHED
+#else
+#define MAY_JOIN true
+#endif
+#ifdef BREAK_PAYS
+#define PAY debt = 0
+#else
+#define PAY uncached = uncached + debt; debt = 0
+#endif
+#ifdef BREAK_OWES
+#define OWE debt = 1
+#else
+#define OWE debt++
+#endif
 #define HAS_TO_DRAIN (n == HOME && !tail && some && (c == X || c == I))
 #ifdef BREAK_OWNER
 #define MAY_ENTER true
@@ -795,6 +821,22 @@ has:
 		/* The head of the queue of nodes, with the directory: o, dm, ds */
 		h = 1;
 #ifdef UNCACHED
+		/* U3 */
+		if
+		:: atomic {
+				MAY_SHARE_UNCACHED -> o = 1; w = 1; some = 1;
+				if
+				:: dm != S && debt < 2 -> OWE
+				:: dm == S || debt == 2
+#ifndef BREAK_FLUSHED
+					-> uncached = uncached + debt + 1; debt = 0
+#endif
+				fi;
+				goto depart
+			}
+		:: atomic { MAY_JOIN && debt -> PAY }
+		:: atomic { MAY_JOIN && !debt }
+		fi;
 		/* U5: nobody is recalled from nodes that have the lock no more */
 		if
 		:: atomic { some && !o && c != S -> t = (c == X -> N : I); goto drain }
@@ -802,18 +844,6 @@ has:
 		fi;
 #endif
 		if
-#ifdef UNCACHED
-		/* U3 */
-		:: atomic {
-				c == S && n != HOME && (o || !ds) &&
-				(dm == S || dm == N || (IS_AT_HOME && !SEEN(S))) ->
-				o = 1; w = 1;
-#ifndef BREAK_FLUSHED
-				uncached++;
-#endif
-				some = 1; goto depart
-			}
-#endif
 		:: atomic { o && c == X -> t = N }
 		:: atomic { o && PERMITS(dm) && dm != X -> goto join }
 		:: atomic { o && c != X && !(PERMITS(dm) && dm != X) -> t = MINE }
@@ -1186,6 +1216,9 @@ depart:
 #ifdef BREAK_EARLY
 		if :: from == 1 -> d_step { FREE_W } :: else fi;
 #endif
+#ifdef UNCACHED
+		if :: atomic { NEXT == 0 && debt -> uncached = uncached + debt; debt = 0 } :: atomic { else } fi;
+#endif
 #ifdef POSTED
 		/* P1 */
 		if
@@ -1240,6 +1273,9 @@ freed:
 				write_modes(ds, GIVEN, N, 0, 0)
 			:: else
 			fi;
+#endif
+#ifdef UNCACHED
+			if :: atomic { next[s - 1] == 0 && debt -> PAY } :: atomic { else } fi;
 #endif
 			if
 			:: atomic { next[s - 1] != 0 -> r = next[s - 1] }
@@ -1372,7 +1408,7 @@ init
 	SETTLED(0) && SETTLED(1) && SETTLED(NN - 1);
 #endif
 #ifdef UNCACHED
-	assert(!uncached && !waiter);
+	assert(!uncached && !waiter && !debt);
 #endif
 	assert(tail == 0);
 	for (i : 0 .. NN - 1) {

@@ -84,6 +84,8 @@ extern enum limits fault_limits;
 	X(cached_owner, "adaptive", "(U) a writer of the home's node does not look at UNCACHED") \
 	X(cached_counted, "adaptive", "(U) a sharer looks at TAIL and W before it counts itself in UNCACHED") \
 	X(cached_opens, "adaptive", "(U) a sharer that gives TAIL SOME does not look at W after that") \
+	X(cached_owes, "adaptive", "(U) an uncached sharer forgets those that came with its grant") \
+	X(cached_pays, "adaptive", "(U) a head does not count the sharers that came with its grant") \
 	X(cached_flushed, "adaptive", "(U) a head grants the lock before its count in UNCACHED is flushed") \
 	X(cached_told, "adaptive", "(U) the last uncached sharer does not tell the head") \
 	X(cached_nobody, "adaptive", "(L) hands W over without a second look whether a client is there") \

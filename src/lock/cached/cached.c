@@ -461,7 +461,7 @@ static bool enters_uncached(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
 
-	if (slot->mode != PAWL_SHARED || !policy_tries_uncached(own))
+	if (slot->mode != PAWL_SHARED || !policy_tries_uncached(s, own))
 		return false;
 	own->uncached++;
 	return uncached_enter(s, slot);

@@ -80,11 +80,17 @@ RMA_INLINE int64_t w_plus(int64_t w, int64_t more)
 	return (int64_t)((uint64_t)w + (uint64_t)more);
 }
 
+RMA_INLINE int64_t w_minus(int64_t w, int64_t less)
+{
+	return (int64_t)((uint64_t)w - (uint64_t)less);
+}
+
 RMA_INLINE int w_hits(int64_t w)
 {
 	return (int)((uint64_t)w >> HITS_SHIFT);
 }
 #define HIT ((int64_t)(UINT64_C(1) << HITS_SHIFT))
+#define HITS ((int64_t)(UINT64_MAX << HITS_SHIFT))
 
 /* MODE, from an enum mode on. */
 enum {

@@ -72,6 +72,33 @@ static inline int dir_visitor(int64_t d)
 		   : (int)((d >> DIR_LAST_SHIFT) & NODE_MASK) - 1;
 }
 
+/* In a grant, in place of the node that used the lock last: how many uncached sharers are in that
+ * UNCACHED does not count yet (U3). */
+#define DEBT (INT64_C(1) << 61)
+
+#define DEBT_MOST SIZE_OR(NODE_MASK, 2)
+
+static inline int64_t dir_debt(int64_t d)
+{
+	return d & DEBT ? (d >> DIR_LAST_SHIFT) & NODE_MASK : 0;
+}
+
+static inline int64_t dir_paid(int64_t d)
+{
+	return d & DEBT ? d & ~(DEBT | NODE_MASK << DIR_LAST_SHIFT) : d;
+}
+
+/* Whether there is room for one more. */
+static inline bool dir_may_owe(int64_t d)
+{
+	return (dir_is_empty(d) || dir_mode(d) == MODE_X) && dir_debt(d) < DEBT_MOST;
+}
+
+static inline int64_t dir_owing(int64_t d, int64_t debt)
+{
+	return dir_paid(d & ~(NODE_MASK << DIR_LAST_SHIFT)) | debt << DIR_LAST_SHIFT | DEBT;
+}
+
 static inline int64_t dir_bit(int node)
 {
 	return INT64_C(1) << (DIR_NODES_SHIFT + node % SET_BITS);

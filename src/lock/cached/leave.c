@@ -125,7 +125,7 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 	if (FAULT(cached_early))
 		free_w(slot);
 	nodes_forget(slot);
-	next = nodes_leave(s, slot, dir, &left);
+	next = nodes_leave(s, slot, &dir, &left);
 	if (!FAULT(cached_early))
 		free_w(slot);
 	/* A node that is granted the lock recalls it only after that, and finds W free. */
@@ -149,13 +149,15 @@ static RMA_SLOW_PATH int finish(const struct lock_setup *s, struct lock_slot *sl
 	return leave_queue(s, slot, true, posts);
 }
 
-/* R1 to R4, of this holder. */
-static int leave_count(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts)
+/* R1 to R4, of this holder, which was no hit if hit is HIT. */
+static int leave_count(const struct lock_setup *s, struct lock_slot *slot, int64_t one, int64_t hit,
+		       bool posts)
 {
 	struct cached_slot *own = lock_own(slot);
 	int64_t w;
 
-	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, -one, &w);
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, w_minus(-one, hit), &w);
+	w = w_minus(w, hit);
 	if (!((w - one) & (HOLDERS | AWAITED | STRICT | KEEPS)))
 		own->guess = w - one;
 	if (__builtin_expect((w & (WAKES | KEEPS)) != 0, 0)) {
@@ -175,7 +177,7 @@ void leave_take_back(const struct lock_setup *s, struct lock_slot *slot)
 		near_wake(slot, w);
 		return;
 	}
-	leave_count(s, slot, near_one(slot), false);
+	leave_count(s, slot, near_one(slot), HIT, false);
 }
 
 /* Whether the node has been recalled, and goes on for a while. */
@@ -214,7 +216,7 @@ static int leave_writer(const struct lock_setup *s, struct lock_slot *slot, bool
 		if (stays && goes_on(s, slot, w) && hand_over(s, slot))
 			return PAWL_SUCCESS;
 	}
-	return leave_count(s, slot, WRITER, posts);
+	return leave_count(s, slot, WRITER, 0, posts);
 }
 
 void leave_what_was_handed(const struct lock_setup *s, struct lock_slot *slot)
@@ -243,5 +245,5 @@ int leave_release(const struct lock_setup *s, struct lock_slot *slot)
 		return leave_writer(s, slot, true);
 	if (__builtin_expect(own->is_uncached, 0))
 		return uncached_leave(s, slot, true);
-	return leave_count(s, slot, near_one(slot), true);
+	return leave_count(s, slot, near_one(slot), 0, true);
 }

@@ -82,15 +82,18 @@ static int64_t add_as_head(struct lock_slot *slot)
 	return w;
 }
 
-/* W gets the round of this MODE. Not by a swap, which would fail again and again while others come
- * and go. Nobody waits for ROUND. */
-static void note_round(struct lock_slot *slot, int64_t mode)
+/* W gets the round of this MODE, and HITS the hits of the round so far, `more`. Not by a swap,
+ * which would fail again and again while others come and go; the client that changes ROUND takes
+ * the hits before it back. Nobody waits for ROUND or HITS. */
+static void note_round(struct lock_slot *slot, int64_t mode, int64_t more)
 {
 	const bool is_set = (mode >> ROUND_SHIFT) & 1;
-	int64_t w;
+	const struct rma_word word = cached_word(slot, LINE_W);
+	int64_t w, old;
 
-	rma_fao(&slot->client, cached_word(slot, LINE_W), is_set ? RMA_OR : RMA_AND,
-		is_set ? ROUND : ~ROUND, &w);
+	rma_fao(&slot->client, word, is_set ? RMA_OR : RMA_AND, is_set ? ROUND : ~ROUND, &w);
+	if (((w & ROUND) != 0) != is_set)
+		rma_fao(&slot->client, word, RMA_SUM, w_minus(more, w & HITS), &old);
 }
 
 /* The client is in by a hit: ROUND of W is to be that of MODE, which the first hit in a round sees
@@ -100,14 +103,14 @@ RMA_INLINE void note_hit(struct lock_slot *slot, int64_t w)
 	const int64_t mode = cached_look(slot, LINE_MODE);
 
 	if (__builtin_expect(((mode >> ROUND_SHIFT) & 1) != ((w & ROUND) != 0), 0))
-		note_round(slot, mode);
+		note_round(slot, mode, HIT);
 }
 
 bool near_count(struct lock_slot *slot)
 {
 	int64_t w, old;
 
-	note_round(slot, ~cached_look(slot, LINE_MODE)); /* a node that joins has no hit yet */
+	note_round(slot, ~cached_look(slot, LINE_MODE), 0); /* a node that joins has no hit yet */
 	w = near_get(slot);
 	if (w & near_others(slot))
 		return false;

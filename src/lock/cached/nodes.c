@@ -341,14 +341,19 @@ static bool end(struct lock_slot *slot, int64_t place, int64_t dir)
 	return last == tail_of(place);
 }
 
-int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t *left)
+int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t *directory,
+		    int64_t *left)
 {
 	struct rma_word word = my_next(slot);
-	int64_t next = rma_peek_ordered(&slot->client, word);
+	int64_t next = rma_peek_ordered(&slot->client, word), dir = *directory;
 
 	*left = 0;
 	if (next)
 		return next;
+	if (dir_debt(dir)) {
+		uncached_count(s, slot, dir_debt(dir));
+		*directory = dir = dir_paid(dir);
+	}
 	if (s->posts) { /* P1 */
 		rma_fao(&slot->client, word, RMA_REPLACE, dir | HAS_LEFT, &next);
 		rma_flush(&slot->client, word); /* orders the swap before the look at next */
@@ -390,6 +395,7 @@ static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_
 	/* A promise needs a head that keeps it. */
 	if (!dir_is_empty(*dir) && !dir_is_open(*dir) && !FAULT(cached_last))
 		*dir = modes_give_back(s, slot, *dir);
+	*dir = uncached_pay(s, slot, *dir);
 	if (end(slot, place, FAULT(cached_tail) ? 0 : *dir))
 		return 0;
 	/* Pairs with Q3. */
@@ -402,7 +408,8 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 	struct rma_client *c = &slot->client;
 	struct rma_word status;
 
-	if (FAULT(cached_granted) && (next & HAS_LEFT)) /* no place: the fault has left twice */
+	/* No place: the fault has left twice. */
+	if ((FAULT(cached_granted) || FAULT(cached_early)) && (next & HAS_LEFT))
 		return PAWL_SUCCESS;
 	while (next & TIMED) {
 		int64_t place = next & ~TIMED, old;

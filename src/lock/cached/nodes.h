@@ -42,9 +42,10 @@ void nodes_forget(struct lock_slot *slot);
 bool nodes_have_next(struct lock_slot *slot);
 /* Whether it is, with an exclusive client that stays in the queue until it has the lock. */
 bool nodes_next_writes(struct lock_slot *slot);
-/* L5, P1: leave the directory. Returns the next place, to which it has to be granted, or 0: then
- * nodes_end() has to follow, with *left. */
-int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, int64_t *left);
+/* L5, P1: leave the directory, and pay before. Returns the next place, to which it has to be
+ * granted, or 0: then nodes_end() has to follow, with *left. */
+int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir,
+		    int64_t *left);
 /* P1: swap TAIL from this place, unless it is 0, to the directory. PAWL_SUCCESS; LOCK_LEFT only if
  * it may post. */
 int nodes_end(const struct lock_setup *s, struct lock_slot *slot, int64_t left, int64_t dir,

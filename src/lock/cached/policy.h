@@ -28,9 +28,9 @@
  * MEAN_WEIGHT   wcsb 20: 0.492, 0.502, 0.514; warb 35: 2.05, 2.17, 2.17
  * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.448, 0.502, 0.514; C 20: 78.6, 74.4, 74.4
  * WRITES_MOST   (30, 50, 100 %) warb 35: 1.73, 2.17, 2.13; ecsb 50: 3.70, 2.62, 2.57
- * USED_PART     (4, 8, 16) mean over the best other kind, of 90 settings at random: 1.055, 1.063,
- *               1.064; 1.044 if one use pays for all; 512 nodes as above with --think=1000000: p99
- *               0.14 ms, and 0.91 ms
+ * PAYS_NODES    (64, 128, 256) p99 of 128 nodes as above with --think=1000000: 18, 18, 47 us
+ * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.4, 0.085, 0.085 ms. If shares always pay,
+ *               2,560 nodes with --think=10000000 have 74 ms, not 46 us
  * UNCACHED_MOST (16, 32, 64) the setting at policy_lends(): 45.1, 45.8, 45.8, and 40.8 without such
  *               sharers; 24 nodes of one, cx5-6nodes, locktable --fw=5 --locks=1000 --section=50
  *               --locality=95: 54.4, 56.0, 56.8, and 46.8
@@ -42,7 +42,8 @@
  * FIRST_PAYS    L 5: 287, 287, 228; C 50: 37.7, 37.7, 33.5
  * NEAR_OWNS     same; decides only where the transport keeps no order
  * RUN_CACHES    (2, 3) M 100: 28.5, 28.5
- * SOON_NS       warb 100: 2.63, 2.63, 2.14; ecsb 10: 6.20, 6.03, 6.26
+ * SOON_NS       (0, 125, 250, 1000) ecsb 100: 2.71, 4.1, 6.81, 7.01; 4 nodes of 32, micro --fw=75
+ *               --locks=4 --zipf=0.8 --section=300 --think=200: 3.83, -, 3.63, 3.09
  */
 enum {
 	STAY = 32,       /* further acquires by a node that others wait for, */
@@ -72,12 +73,13 @@ enum {
 	WRITES_OFTEN =
 	    MEAN_ONE * 3 / 10,      /* mean of exclusive acquires from which on these are many, */
 	WRITES_MOST = MEAN_ONE / 2, /* and where the client had to wait for other nodes */
-	USED_PART = 8,              /* 1 / the part of nodes that use shares which pays for all */
-	FIRST_PAYS = 2,             /* first shares that are worth a message to each node */
-	HOME_PART = 8,  /* 1 / the weight of uses that a client of the home's node sees */
-	NEAR_OWNS = 5,  /* 1 / the part of acquires at home for which a look at W there pays */
-	RUN_CACHES = 3, /* visits in a row, of which the last one keeps X */
-	SOON_NS = 1000  /* a client that comes back in less passes others, and is passed by them */
+	PAYS_NODES = 128, /* of so many nodes, each has to use a share once for it to pay; */
+	PAYS_MOST = 2,    /* of more, so often at most */
+	FIRST_PAYS = 2,   /* first shares that are worth a message to each node */
+	HOME_PART = 8,    /* 1 / the weight of uses that a client of the home's node sees */
+	NEAR_OWNS = 5,    /* 1 / the part of acquires at home for which a look at W there pays */
+	RUN_CACHES = 3,   /* visits in a row, of which the last one keeps X */
+	SOON_NS = 250 /* a client that comes back in less passes others, and is passed by them */
 };
 
 /* The policy's part of a directory. */
@@ -90,7 +92,7 @@ enum {
 	P_HITS = P_WRITERS + WRITERS_BITS,
 	P_ASKED = P_HITS + HITS_BITS, /* MODE of the home's node has WANT */
 	P_INTENTS = P_ASKED + 1,      /* the lock has been acquired with intent */
-	P_UNUSED = P_INTENTS + 1,     /* few of the nodes recalled had used their shares */
+	P_UNUSED = P_INTENTS + 1,     /* the nodes recalled had used their shares too seldom */
 	P_MANY = P_UNUSED + 1         /* MANY_BITS; how many nodes were asked for them */
 };
 _Static_assert((int)P_MANY + (int)MANY_BITS == (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS,
@@ -194,15 +196,26 @@ static inline int64_t policy_next_round(int64_t d)
 	return policy_set(d, P_HITS, 1, !policy_round(d));
 }
 
-/* The head has recalled the shares of so many nodes, of which so many others have used theirs. */
-static inline int64_t policy_note_share(int64_t d, int nodes, int used)
+static inline int policy_nodes(const struct lock_setup *s)
 {
+	const struct cached_constants *k = s->state;
+
+	return k->nodes;
+}
+
+/* The head has recalled the shares of so many nodes, which others have used so often. The more
+ * nodes there are, the longer a recall keeps all of them from the lock, and the more often each
+ * share has to be used. */
+static inline int64_t policy_note_share(const struct lock_setup *s, int64_t d, int nodes, int hits)
+{
+	const int each =
+	    policy_nodes(s) < PAYS_MOST * PAYS_NODES ? policy_nodes(s) : PAYS_MOST * PAYS_NODES;
 	int many = 0;
 
 	while (many + 1 < 1 << MANY_BITS && nodes >> (MANY_SHIFT + many * MANY_STEP))
 		many++;
 	d = policy_set(d, P_MANY, MANY_BITS, many);
-	return policy_set(d, P_UNUSED, 1, used * (int)USED_PART < nodes);
+	return policy_set(d, P_UNUSED, 1, (int64_t)hits * PAYS_NODES < (int64_t)nodes * each);
 }
 
 /* Whether the home's node, which has had X, is to have it again: it has used the lock since the
@@ -213,15 +226,18 @@ static inline bool policy_goes_home(int64_t d, int hits, bool ordered)
 }
 
 /* Whether nodes that are recalled will have their mode again, or the home's node will have X. Where
- * few have used their shares, a writer of the home's node promises none: to take back what was
- * promised is a round trip (L4), and that node is the next to use the lock. (41 M acquires a
+ * shares do not pay, a writer of the home's node promises none: to take back what was promised is a
+ * round trip (L4), and that node is the next to use the lock. Nor does any, of many nodes: a sharer
+ * that is next would give them all back (S1). (41 M acquires a
  * second, 31 M without: --machine=cloudlab-cx3-20nodes --option=topology="node:24 core:2"
  * --ranks=48 --bench=locktable --fw=20 --locks=100 --section=50 --iterations=500.) */
-static inline bool policy_lends(const struct cached_slot *own, int64_t d)
+static inline bool policy_lends(const struct lock_setup *s, const struct cached_slot *own,
+				int64_t d)
 {
 	if (dir_mode(d) == MODE_X)
 		return own->me != own->home && policy_get(d, P_RUN, 2) < RUN_CACHES;
-	return policy_shares(own) && !(own->me == own->home && policy_get(d, P_UNUSED, 1));
+	return policy_shares(own) && !((own->me == own->home || policy_nodes(s) >= PAYS_NODES) &&
+				       policy_get(d, P_UNUSED, 1));
 }
 
 /* Whether a node that leaves the queue, with nothing to give back, keeps X; else the home's node
@@ -237,7 +253,7 @@ static inline bool policy_gives_back(const struct cached_slot *own, int64_t d)
 	return dir_mode(d) == MODE_X || (policy_shares(own) && !policy_get(d, P_UNUSED, 1));
 }
 
-/* Few nodes used the shares that they had last. */
+/* Nodes have used the shares that they had last too seldom. */
 static inline bool policy_is_unused_share(int64_t d)
 {
 	return policy_get(d, P_UNUSED, 1) || UNCACHED_ALWAYS;
@@ -285,18 +301,27 @@ static inline void policy_note_uncached(struct cached_slot *own, bool good)
 	own->well = policy_moved(own->well, good ? 1 : -1, WELL_MOST) & 7;
 }
 
-/* Whether the head, a sharer, uses the lock uncached. Now and then one joins, which shows whether
- * shares are of use now. */
-static inline bool policy_shares_uncached(struct cached_slot *own, int64_t d, bool ordered)
+/* Now and then a sharer joins, which shows whether shares are of use now: the more seldom, the more
+ * nodes a recall asks for each that has joined. */
+static inline int policy_uncached_most(const struct lock_setup *s)
 {
-	if (own->queued || own->me == own->home || !policy_allows_uncached(d, ordered))
+	const int most = UNCACHED_MOST * ((policy_nodes(s) + SET_BITS - 1) / SET_BITS);
+
+	return most < UINT8_MAX ? most : UINT8_MAX;
+}
+
+/* Whether the head, a sharer, uses the lock uncached. Had it tried so before, that would have gone
+ * well if no other node was in the queue. */
+static inline bool policy_shares_uncached(const struct lock_setup *s, struct cached_slot *own,
+					  int64_t d, bool ordered)
+{
+	if (own->me == own->home || !policy_allows_uncached(d, ordered))
 		return false;
-	if (own->writes < MEAN_WEIGHT) /* it recalls no shares */
-		policy_note_use(own, d);
+	policy_note_use(own, d); /* what the last writer has found */
 	if (!policy_has_no_use(own))
 		return false;
-	policy_note_uncached(own, true);
-	if (++own->uncached < UNCACHED_MOST)
+	policy_note_uncached(own, !own->queued);
+	if (++own->uncached < policy_uncached_most(s))
 		return true;
 	own->uncached = 0;
 	return false;
@@ -309,10 +334,10 @@ static inline bool policy_uncached_well(const struct cached_slot *own)
 }
 
 /* Whether a sharer tries that before it misses. */
-static inline bool policy_tries_uncached(const struct cached_slot *own)
+static inline bool policy_tries_uncached(const struct lock_setup *s, const struct cached_slot *own)
 {
 	return policy_has_no_use(own) && policy_uncached_well(own) && own->me != own->home &&
-	       own->uncached < UNCACHED_MOST - 1;
+	       own->uncached < policy_uncached_most(s) - 1;
 }
 
 /* What has been recalled is given back, or not. */

@@ -345,7 +345,7 @@ static void pass_on(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 
 void recall_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
-	int64_t left, next = nodes_leave(s, slot, dir, &left);
+	int64_t left, next = nodes_leave(s, slot, &dir, &left);
 
 	pass_on(s, slot, next, left, dir);
 }
@@ -419,7 +419,7 @@ static bool keeps_for_sharers(struct lock_slot *slot, int64_t dir)
 /* U3: whether no exclusive client is in, and none can be before the queue is left. */
 static bool may_share_uncached(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
-	if (dir_mode(dir) == MODE_S || dir_is_empty(dir))
+	if (dir_mode(dir) == MODE_S || dir_is_empty(dir) || dir_debt(dir))
 		return true;
 	if (!visits_home(slot, dir) || !dir_is_open(dir))
 		return false;
@@ -430,13 +430,21 @@ static bool may_share_uncached(const struct lock_setup *s, struct lock_slot *slo
 /* U3 and L5. */
 static int share_uncached(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
+	struct cached_slot *own = lock_own(slot);
 	int64_t next, left;
 
+	own->is_uncached = true;
 	if (!dir_is_empty(dir) && !dir_is_open(dir))
 		dir = modes_give_back(s, slot, dir);
 	dir |= SOME;
-	uncached_count(s, slot);
-	next = nodes_leave(s, slot, dir, &left);
+	if (dir_may_owe(dir)) {
+		dir = dir_owing(dir, (FAULT(cached_owes) ? 0 : dir_debt(dir)) + UNCACHED_ONE);
+		recall_leave(s, slot, dir);
+		return PAWL_SUCCESS;
+	}
+	uncached_count(s, slot, dir_debt(dir) + UNCACHED_ONE);
+	dir = dir_paid(dir);
+	next = nodes_leave(s, slot, &dir, &left);
 	/* Orders the count before the grant; pairs with U5. */
 	if (next && !FAULT(cached_flushed))
 		rma_flush(&slot->client, cached_home_count(s, slot));
@@ -453,9 +461,10 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 	bool done;
 
 	if (slot->mode == PAWL_SHARED &&
-	    policy_shares_uncached(lock_own(slot), *dir, rma_keeps_order(&slot->client)) &&
+	    policy_shares_uncached(s, lock_own(slot), *dir, rma_keeps_order(&slot->client)) &&
 	    may_share_uncached(s, slot, *dir))
 		return share_uncached(s, slot, *dir);
+	*dir = r.dir = uncached_pay(s, slot, *dir);
 	if (!dir_is_open(*dir) && !drains) {
 		/* A writer after KEEPS would not look at UNCACHED. */
 		if (dir_has_some(*dir) || !keeps_for_sharers(slot, *dir))
@@ -503,7 +512,7 @@ static void share_kept(const struct lock_setup *s, struct lock_slot *slot, int64
 	nodes_forget(slot);
 	if (FAULT(cached_turned))
 		turn(slot, heads);
-	next = nodes_leave(s, slot, dir, &left);
+	next = nodes_leave(s, slot, &dir, &left);
 	if (!FAULT(cached_turned))
 		turn(slot, heads);
 	/* A node that has swapped TAIL since may have found WRITER. */
@@ -537,16 +546,21 @@ static void note_visit(struct lock_slot *slot, struct recall *r, int hits)
 	r->dir = policy_note_visit(r->dir, cached_me(slot), hits);
 }
 
-/* Sharers had it. How many other nodes have used it in this round. */
+/* Sharers had it. How often other nodes have used it in this round. */
 static void note_shares(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
 {
 	const struct cached_constants *k = s->state;
-	int used = 0;
+	int hits = 0;
 
-	for (int j = 0; j < k->nodes; j++)
-		if (dir_has(r->dir, j) && j != cached_me(slot))
-			used += policy_round(r->dir) == ((asked_of(slot)[j].w & ROUND) != 0);
-	r->dir = policy_note_share(r->dir, r->nodes, used);
+	for (int j = 0; j < k->nodes; j++) {
+		const int64_t w = asked_of(slot)[j].w;
+
+		/* A node has had no hit in the first round; and 32 of them look like none. */
+		if (dir_has(r->dir, j) && j != cached_me(slot) &&
+		    policy_round(r->dir) == ((w & ROUND) != 0))
+			hits += w_hits(w) ? w_hits(w) : 1;
+	}
+	r->dir = policy_note_share(s, r->dir, r->nodes, hits);
 	policy_note_use(lock_own(slot), r->dir);
 }
 
@@ -557,8 +571,9 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 	*dir = policy_note_mode(*dir, slot->mode);
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
+	*dir = uncached_pay(s, slot, *dir);
 	if (dir_is_open(*dir) || dir_has_some(*dir)) {
-		struct recall r = {.dir = *dir, .lends = policy_lends(lock_own(slot), *dir)};
+		struct recall r = {.dir = *dir, .lends = policy_lends(s, lock_own(slot), *dir)};
 		bool done = recall(s, slot, &r, until);
 
 		*dir = r.dir;

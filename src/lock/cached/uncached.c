@@ -79,19 +79,29 @@ bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot)
 	return own->is_uncached;
 }
 
-void uncached_count(const struct lock_setup *s, struct lock_slot *slot)
+void uncached_count(const struct lock_setup *s, struct lock_slot *slot, int64_t sharers)
 {
-	struct cached_slot *own = lock_own(slot);
 	const struct rma_word count = cached_home_count(s, slot);
 
-	rma_fao(&slot->client, count, RMA_SUM, UNCACHED_ONE, uncached_seen(s, slot));
+	rma_fao(&slot->client, count, RMA_SUM, sharers, uncached_seen(s, slot));
 	/* Orders the count before the swap of TAIL (L5), which is at the same rank, or before that
 	 * of NEXT (P1); pairs with U5. */
 	if (s->posts)
 		rma_flush(&slot->client, count);
 	else
 		rma_order(&slot->client, count);
-	own->is_uncached = true;
+}
+
+int64_t uncached_pay(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	struct cached_slot *own = lock_own(slot);
+	const int64_t debt = dir_debt(dir);
+
+	if (!debt || FAULT(cached_pays))
+		return dir_paid(dir);
+	*uncached_seen(s, slot) = add(s, slot, debt) + debt;
+	own->has_uncached = true;
+	return dir_paid(dir);
 }
 
 int uncached_leave(const struct lock_setup *s, struct lock_slot *slot, bool posts)

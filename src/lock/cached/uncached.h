@@ -5,6 +5,7 @@
 #ifndef LOCK_CACHED_UNCACHED_H
 #define LOCK_CACHED_UNCACHED_H
 
+#include "lock/cached/directory.h"
 #include "lock/cached/modes.h"
 
 static inline bool dir_has_some(int64_t d)
@@ -12,7 +13,7 @@ static inline bool dir_has_some(int64_t d)
 	return (d & SOME) != 0;
 }
 
-/* UNCACHED, where the head has looked at it with its swap of TAIL. */
+/* UNCACHED, where the head has looked at it with its swap of TAIL, or has paid. */
 static inline int64_t *uncached_seen(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct cached_constants *k = s->state;
@@ -22,8 +23,11 @@ static inline int64_t *uncached_seen(const struct lock_setup *s, struct lock_slo
 
 /* U1, U2: whether the client is in, while the queue of nodes is empty. */
 bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot);
-/* U3: the head of the queue of nodes, which leaves a directory with SOME, is in. */
-void uncached_count(const struct lock_setup *s, struct lock_slot *slot);
+/* U3: so many sharers are in; the queue is left after that. */
+void uncached_count(const struct lock_setup *s, struct lock_slot *slot, int64_t sharers);
+/* U3: those that came with the grant are counted, unless there are none, and UNCACHED is seen.
+ * Returns the directory without them. */
+int64_t uncached_pay(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);
 /* U4. PAWL_SUCCESS; LOCK_LEFT only if it may post. */
 int uncached_leave(const struct lock_setup *s, struct lock_slot *slot, bool posts);
 /* U5: whether there are uncached sharers, while TAIL is closed. */
