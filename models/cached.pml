@@ -115,6 +115,7 @@
  * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 3 979 |
  * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 9 974 |
  * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 606 832 |
+ * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 405 647 |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_PAYS | bfs | assert | a head does not count the sharers that came with its grant | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_OWES | bfs | assert | an uncached sharer forgets those that came with its grant | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
@@ -978,12 +979,23 @@ looks:
 #else
 		:: atomic { j == NN && !DRAINED };
 #endif
-			atomic { waiter = n + 1; s = uncached };
+			if
+			/* One that intends to read does not wait for sharers; intents may be in the way
+			 * then at nodes where they were not */
+			:: atomic { c == IS -> t = S };
+				d_step { new_number() };
+				write_modes(ds, t, t, r, n + 1);
+				j = 0;
+				goto again
+			:: atomic { c != IS -> waiter = n + 1; s = uncached }
+			fi;
 			if
 			:: atomic { s == 0 -> j = 0 }
 			:: atomic { s && ack[n] -> ack[n] = 0; s = 0; j = 0 }
 			:: atomic { s && MAY_TIME_OUT -> s = 0; waiter = 0; goto give_up }
-			fi
+			fi;
+again:
+			skip
 #endif
 		od;
 		if

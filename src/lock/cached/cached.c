@@ -138,6 +138,7 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	own->tail = own->home == own->me ? cached_word(slot, LINE_TAIL)
 					 : cached_word_at(s, slot, own->home, LINE_TAIL);
 	own->guess = 0;
+	own->crowded = false;
 }
 
 /* ------------------------------------------------------------- the queue of the node */
@@ -428,15 +429,16 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	int64_t seen = cached_look(slot, LINE_MODE), back = (seen >> BACK_SHIFT) & MODE_MASK;
 	uint64_t until = slot->deadline_ns;
 	const char *what = "its node to have the lock back";
-	bool changed;
+	bool changed, at_home = false;
 
 	*late = false;
 	if (is_ahead(slot) || own->beside >= MOST_BESIDE)
 		return false;
 	/* What says that the home's node has X is TAIL. */
 	if (!mode_permits(slot, back) || (back == MODE_X && own->home == own->me)) {
-		if (!is_visited(slot, &seen))
+		if ((own->crowded && is_exclusive(slot)) || !is_visited(slot, &seen))
 			return false;
+		at_home = true;
 		word = own->tail;
 		until = cached_until(slot, LOOK_NS);
 		what = "a node that visits the home";
@@ -444,6 +446,11 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	own->beside++;
 	changed =
 	    rma_await_until(&slot->client, word, -1, RMA_NE, seen, RMA_SOON, until, what, &seen);
+	/* Nodes queue behind each other, and would pass this one each time. */
+	if (at_home && changed && nodes_other_is_last(slot, seen)) {
+		own->beside = MOST_BESIDE;
+		own->crowded = true;
+	}
 	*late = !changed && until == slot->deadline_ns;
 	return changed || *late;
 }

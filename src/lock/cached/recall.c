@@ -77,6 +77,16 @@ static int mark(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 	return n;
 }
 
+/* All of them may be in the way, of another mode. */
+static void mark_again(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
+{
+	const struct cached_constants *k = s->state;
+
+	for (int j = 0; j < k->nodes; j++)
+		if (dir_has(dir, j))
+			asked_of(slot)[j].state |= IN_THE_WAY;
+}
+
 /* The mode that clients ahead may have beside these holders. */
 static enum mode beside(int64_t holders)
 {
@@ -277,6 +287,8 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 		if ((slot->mode & PAWL_INTENT_SHARED) && !(holders & near_conflict(MODE_S))) {
 			r->to = MODE_S;
 			r->drains = false;
+			if (!FAULT(cached_all))
+				mark_again(s, slot, r->dir);
 			ask(s, slot, r);
 			continue;
 		}
