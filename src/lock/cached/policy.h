@@ -226,11 +226,11 @@ static inline bool policy_goes_home(int64_t d, int hits, bool ordered)
 }
 
 /* Whether nodes that are recalled will have their mode again, or the home's node will have X. Where
- * shares do not pay, a writer of the home's node promises none: to take back what was promised is a
- * round trip (L4), and that node is the next to use the lock. Nor does any, of many nodes: a sharer
- * that is next would give them all back (S1). (41 M acquires a
- * second, 31 M without: --machine=cloudlab-cx3-20nodes --option=topology="node:24 core:2"
- * --ranks=48 --bench=locktable --fw=20 --locks=100 --section=50 --iterations=500.) */
+ * shares do not pay, a writer of the home's node promises none: to take back what was promised
+ * is a round trip (L4), and that node is the next to use the lock. Nor does any, of many nodes:
+ * a sharer that is next would give them all back (S1). (41 M acquires a second, 31 M without:
+ * --machine=cloudlab-cx3-20nodes --option=topology="node:24 core:2" --ranks=48 --bench=locktable
+ * --fw=20 --locks=100 --section=50 --iterations=500.) */
 static inline bool policy_lends(const struct lock_setup *s, const struct cached_slot *own,
 				int64_t d)
 {
