@@ -16,8 +16,7 @@
  * number of times and may stop between two acquires: exclusion, no deadlock (awaits are blocking
  * guards), and at the end W is free, no promise is open, and a mode that a node has is in the
  * directory. -DUNCACHED: sharers of other nodes than the home's may count themselves in UNCACHED;
- * =2: as heads they do so wherever they may.
- * DEBT has room for two.
+ * =2: as heads they do so wherever they may. DEBT has room for two.
  * -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads, and writes
  * later; CPU stores come in between. Exclusive clients have no deadline then, unless with LIVE or 3
  * nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node

@@ -73,9 +73,9 @@ static inline int dir_visitor(int64_t d)
 }
 
 /* In a grant, in place of the node that used the lock last: how many uncached sharers are in that
- * UNCACHED does not count yet (U3). */
+ * UNCACHED does not count yet (U3). TAIL and NEXT, where this bit says something else, never have
+ * it. */
 #define DEBT (INT64_C(1) << 61)
-
 #define DEBT_MOST SIZE_OR(NODE_MASK, 2)
 
 static inline int64_t dir_debt(int64_t d)

@@ -153,16 +153,17 @@ static RMA_SLOW_PATH int finish(const struct lock_setup *s, struct lock_slot *sl
 static int leave_count(const struct lock_setup *s, struct lock_slot *slot, int64_t one, int64_t hit,
 		       bool posts)
 {
+	const int64_t counted = w_plus(one, hit);
 	struct cached_slot *own = lock_own(slot);
-	int64_t w;
+	int64_t w, left;
 
-	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, w_minus(-one, hit), &w);
-	w = w_minus(w, hit);
-	if (!((w - one) & (HOLDERS | AWAITED | STRICT | KEEPS)))
-		own->guess = w - one;
+	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_SUM, w_minus(0, counted), &w);
+	left = w_minus(w, counted);
+	if (!(left & (HOLDERS | AWAITED | STRICT | KEEPS)))
+		own->guess = left;
 	if (__builtin_expect((w & (WAKES | KEEPS)) != 0, 0)) {
 		near_wake(slot, w);
-		if ((w & KEEPS) && !((w - one) & HOLDERS) && !FAULT(cached_finish))
+		if ((w & KEEPS) && !(left & HOLDERS) && !FAULT(cached_finish))
 			return finish(s, slot, posts);
 	}
 	return near_acknowledge(s, slot, one, posts);

@@ -29,8 +29,8 @@
  * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.448, 0.500, 0.500; C 20: 79.2, 75.7, 75.7
  * WRITES_MOST   (30, 50, 100 %) warb 35: 1.70, 2.14, 2.14; ecsb 50: 3.72, 2.62, 2.44
  * PAYS_NODES    (64, 128, 256) p99 of 128 nodes as above with --think=1000000: 18, 18, 47 us
- * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.4, 0.085, 0.085 ms. If shares always pay,
- *               2,560 nodes with --think=10000000 have 74 ms, not 46 us
+ * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.4, 0.085, 0.085 ms. With 0, shares
+ *               always pay: 2,560 nodes with --think=10000000 have 74 ms, not 45 us
  * UNCACHED_MOST (16, 32, 64) the setting at policy_lends(): 45.1, 45.8, 45.8, and 40.8 without such
  *               sharers; 24 nodes of one, cx5-6nodes, locktable --fw=5 --locks=1000 --section=50
  *               --locality=95: 54.4, 56.0, 56.8, and 46.8

@@ -220,12 +220,11 @@ static enum outcome hold_still(struct citron_view *v, const struct citron_wait *
 }
 
 /*
- * A failure costs a copy. When none is left (option recoveries), the space is opened again, and the
- * acquire returns PAWL_ERR_TOO_MANY; others continue where no client has failed, and everywhere if
- * a client comes back that was taken for dead. Tries do not recover; an acquire with a deadline
- * does, if the deadline is late enough.
+ * R4. A failure costs a copy. When none is left (option recoveries), the space is opened again, and
+ * the acquire returns PAWL_ERR_TOO_MANY; others continue where no client has failed, and everywhere
+ * if a client comes back that was taken for dead. Tries do not recover; an acquire with a deadline
+ * does, if the deadline is late enough. AGAIN: TOP had changed, but not to another copy.
  */
-/* R4. AGAIN: TOP had changed, but not to another copy. */
 static enum outcome replace(struct citron_view *v, int64_t top)
 {
 	int64_t spare = take_spare(v), seen;
