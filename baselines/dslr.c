@@ -48,11 +48,9 @@
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *
  * Why this is its best form: one atomic each to acquire and to release, as in the paper; and a
- * waiter that pauses for less than the clients ahead take, but looks all the time once it is next.
- * With 240 clients of a million locks (Zipf 0.99) it has 6.9 million acquires a second in
- * simulation with half writers and 11.5 million with 5 %, where the ShiftLock paper has 2.65
- * and 8.8 million (from its Table 4), and 1.9 reads for each where the paper has 7.9. Where clients
- * die it is ahead of shiftlock from 1e-4 on, as in the paper's Figure 13.
+ * waiter that pauses for less than the clients ahead take, but looks all the time once it is next:
+ * more acquires, and fewer reads for each, than in the ShiftLock paper
+ * (doc/measured/reproduction.md).
  *
  * "dslr-printed" is the same lock with the pauses of the papers: a fixed time for each client
  * ahead, also for the one that is next, 1862 ns as in ShiftLock's artefact (more after 0.1 ms in

@@ -22,11 +22,10 @@
  * client that left without a successor; it is written by holders. The lock is free if LEFT is the
  * ticket in DRAWN.
  *
- * A leader that has Peterson's lock hands it on to the client behind it in its cohort, with its
- * ticket. That client draws the next one without a look at DRAWN, and each of the two knows the
- * other, so they need no link. The last client of such a row writes DRAWN. A row has as many
- * tickets as the cohort's budget (local_budget, remote_budget), but not more than MOST_BUDGET. Then
- * the next client in the queue is a leader.
+ * Rows. A leader that has Peterson's lock hands it on to the client behind it in its cohort, with
+ * its ticket. That client draws the next one without a look at DRAWN, and the two need no link. The
+ * last client of a row writes DRAWN. Length of a row: the cohort's budget (local_budget,
+ * remote_budget), MOST_BUDGET at most. Then the next client in the queue is a leader.
  *
  * Queue nodes are slots. The words of a client's cohort (NODE or NET) serve the cohort's queue, and
  * those of the other domain the queue of tickets, as words of the cohort's domain.
@@ -78,9 +77,7 @@
  * to acquire, and none to release. A hand-over is 1 put.
  *
  * Different from the paper, as far as is known: rows of tickets within a cohort, where the paper
- * has a variant that shares one ticket; links and grants from client to client.
- *
- * There are no deadlines: a client that has drawn a ticket is in the queue until its turn.
+ * has a variant that shares one ticket; links and grants from client to client. No deadlines.
  *
  * Model: models/farlock.pml, whose steps are named above and below.
  */

@@ -47,15 +47,12 @@
  * Different from the papers
  *   - TAIL is swapped by one fetching operation, not in a loop of compare-and-swap.
  *   - A leader first looks at the other TAIL, and writes VICTIM only if that is set; in the papers
- *     it writes first. This saves a round trip for a client that is alone. To write VICTIM together
- *     with the swap would save it, too, but is wrong: a client that then turns out not to be a
- *     leader has let the other cohort in beside its predecessor.
+ *     it writes first, which is a round trip more. To write VICTIM together with the swap is wrong:
+ *     a client that then is no leader has let the other cohort in beside its predecessor.
  *   - Budget and flag are one word: STATUS is 1 + the rest of the budget.
- *   - Try-acquire: a leader that sees the other cohort writes VICTIM and leaves its queue; if a
- *     client has queued behind it meanwhile, that one becomes the leader, as at the end of a
- *     budget.
- *   - Timed acquire: a client in a queue abandons its place (mcs.h); a leader leaves its queue as a
- *     try does, after it has written VICTIM.
+ *   - Try-acquire: a leader that sees the other cohort writes VICTIM and leaves its queue to the
+ *     client behind it, if there is one, as at the end of a budget. Timed acquire: so does a
+ *     leader; a client in a queue abandons its place (mcs.h).
  *   - In a table of one node all clients are local, and do not look at the other TAIL.
  *   - The papers' release waits for its compare-and-swap.
  *

@@ -9,40 +9,33 @@
  *   SIZE     how many hold or await the lock
  *   WRITERS  the exclusive ones of these
  *   VERSION  how many exclusive ones have left, modulo 2^v
- * One fetch-and-add draws position HEAD + SIZE, and says whether the client is in: an exclusive one
- * if SIZE is 0, a shared one if WRITERS is 0. If not, it writes an entry into the ring, at its
- * position modulo the size of the ring: position, slot and mode. Then it waits on STATUS of its own
- * slot, for the grant that another client writes there.
- *
- * A client leaves by one fetch-and-add, whose result says whether others wait. Then it grants:
- *   - An exclusive client to the client behind it, or if that is a shared one, to all shared
- *     clients up to the next exclusive one. It replaces each of their entries by the mark DONE.
- *   - A shared client to the exclusive client at position HEAD, if there is one. If it finds no
- *     entry there, the position is that of a shared client that is in, or of an exclusive one that
- *     has not written its entry yet; it leaves the mark TURN. The exclusive client finds that when
- *     it writes its entry, and is in.
- *
- * While an exclusive client that has left still lets shared clients in, others may come and leave
- * by themselves, so that HEAD goes past the position of a shared client that waits: it is overdue.
- * A client that replaces its entry takes it, and grants to it. An overdue client that finds the
- * entry of a later position in its place, or DONE of its own, is in. Since positions are compared
- * modulo 2^32, the client at every 2^24th position replaces what is older than the round before its
- * own by DONE of that round, in all places of the ring.
+ * acquire: one fetch-and-add draws position HEAD + SIZE. In: exclusive if SIZE = 0, shared if
+ *   WRITERS = 0. Else the entry (position, slot, mode) at position modulo the size of the ring, and
+ *   wait for the grant in STATUS of the own slot.
+ * release: one fetch-and-add, whose result says whether others wait. Then a grant,
+ *   exclusive: to the client behind, or if that is shared, to all shared ones up to the next
+ *     exclusive one. Each of their entries becomes the mark DONE.
+ *   shared: to the exclusive client at position HEAD. No entry there: a shared client that is in,
+ *     or an exclusive one that has not written its entry yet. It leaves the mark TURN, which the
+ *     exclusive client finds when it writes its entry, and is in.
+ * overdue: a shared client that waits at a position before HEAD, because others came and left while
+ *   an exclusive client that has left lets shared clients in. A client that replaces its entry
+ *   grants to it. If it finds the entry of a later position in its place, or DONE of its own, it is
+ *   in. Positions are compared modulo 2^32, so the client at every 2^24th position replaces what is
+ *   older than the round before its own by DONE of that round, in all places of the ring.
  *
  * Fairness: first come, first served, by the order of the positions; shared clients that follow one
  * another hold the lock together.
  *
- * Optimistic reads (pawl_lock_read_begin) get HEADER before and after, and change no word. A read
- * is valid if both find WRITERS 0 and the same VERSION, and HEAD has grown by less than 2^v; (H).
- * A sharer may become exclusive, and the reverse (C1 to C5).
+ * Optimistic reads (pawl_lock_read_begin) change no word: (H). Changes of mode: C1 to C5.
  *
- * Uncontended: acquire 1 atomic, 1 round trip; release 1 atomic, 1 round trip, in both modes. An
- * exclusive client that waits adds 1 atomic (its entry), a shared one 1 get and 1 atomic. A
- * hand-over between exclusive clients adds 1 get, in the same round trip as the release's atomic if
- * others waited already at the hand-over before, and 1 put. To let shared clients in takes 1 get, 1
- * atomic and 1 put for each, in 3 round trips for every 8. A shared client that leaves while an
- * exclusive one waits adds a get, and perhaps a compare-and-swap. To become exclusive takes 5 round
- * trips if no other client is in, and to become a sharer 2.
+ * Uncontended: acquire and release 1 atomic in 1 round trip each, in both modes; to become
+ * exclusive 5 round trips, a sharer 2. In addition
+ *   to wait     exclusive 1 atomic (the entry), shared 1 get and 1 atomic
+ *   hand-over   between exclusive clients 1 get, in the round trip of the release's atomic if
+ *               others waited at the hand-over before, and 1 put
+ *   to let in   a shared client: 1 get, 1 atomic and 1 put, in 3 round trips for every 8
+ *   to leave    a shared client while an exclusive one waits: 1 get, perhaps 1 compare-and-swap
  *
  * Guarantees
  *   (A) WRITERS of the result is above 0 as long as the last exclusive client before it has not
@@ -72,10 +65,9 @@
  *
  *   (H), (I), optimistic reads, and (J) to (L), changes of mode: at their code.
  *
- * Deadlines. A client whose deadline has passed abandons its place by STATUS, as in the MCS queue
- * (mcs.h, (D) and (E)): the client that grants to it finds that, leaves in its place by another
- * fetch-and-add, and marks the slot as passed over after that. So an abandoned place is counted in
- * SIZE, and the ring has room for all slots of all ranks.
+ * Deadlines: mcs.h, (D) and (E). The client that grants to an abandoned place leaves in its stead
+ * by another fetch-and-add, and marks the slot as passed over after that. So SIZE counts the place,
+ * and the ring has room for all slots of all ranks.
  *
  * Progress: starvation-free if holders release, and changes of mode end. C2 is repeated while
  * sharers come and go. A release of an exclusive client may wait for a client that has drawn a
@@ -86,8 +78,7 @@
  *   - Positions are 32 bits and entries 64, so no client resets a lock because a ring is full or a
  *     count wraps; nor because a client failed: the lock of a holder that dies stays held. (An
  *     operation that is under way while 2^31 clients leave is not considered.)
- *   - The order is that of the positions. The paper has timestamps in the entries besides, by which
- *     clients of the same mode can go first.
+ *   - No timestamps in the entries, by which clients of the same mode can go first.
  *   - Notifications are remote writes into the slot of the waiter, not messages.
  *   - A shared client that enters at once writes no entry; TURN makes up for it.
  *

@@ -24,12 +24,9 @@
  * Under contention the intents of a node may share one count in W: joint intents. A sharer may
  * become exclusive, and the reverse.
  *
- * Deadlines. A client whose deadline has passed undoes what it has done. In the queue it abandons
- * its places, as in rma-mcs, and may resume from there. At the head it takes CLOSED back and leaves
- * the queue to the next client, which comes to W afresh (T1). An intent ahead takes its count back
- * (N3). A client that joined leaves V, and releases the intent if it is the last one by then (G5).
- * No client waits for one that may give up: an intent with a deadline opens V only after it is in,
- * and only if no other client has opened it (G6).
+ * Deadlines. In the queue a client abandons its places, as in rma-mcs; at the head it takes CLOSED
+ * back and leaves the queue to the next client, which comes to W afresh (T1); ahead it takes its
+ * count back (N3); joint: G5. No client waits for one that may give up (G6).
  *
  * Fairness: the queue is first come, first served, except for passes within an element (T_L,i).
  *   the head of the queue waits for   holders and intents ahead: CLOSED excludes newcomers (a
@@ -41,8 +38,7 @@
  *                                     precedes asks again, and newcomers may come before that one
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to release; for a part and
- * the intent of either kind at its whole, 2 in 1, and 2 in 1. If the transport posts (UCX between
- * nodes), a release takes no round trip, unless its client is an exclusive holder that queued.
+ * the intent at its whole, 2 in 1, and 2 in 1. A release that is posted takes no round trip, (G).
  * Hand-over between exclusive holders: as in rma-mcs, without access to W.
  *
  * Ordering guarantees
@@ -449,7 +445,7 @@ static void open_joint(const struct lock_setup *s, struct lock_slot *slot)
 	rma_acc(&slot->client, joint_word(s, slot), OPEN);
 }
 
-/* G6: the same, if no client is in V. */
+/* G6: the same, of an intent with a deadline, which is in, if no client is in V. */
 static bool open_late(const struct lock_setup *s, struct lock_slot *slot)
 {
 	int64_t old;

@@ -45,10 +45,8 @@
  *
  * Progress: starvation-free if holders release: an element keeps the lock for at most T_L,i passes,
  * and each queue is first come, first served. A release may wait for a successor that has swapped
- * TAIL and has not linked itself yet. An element may lose its place in the parent's queue between
- * the withdrawal of one client and the arrival of the next. This delays a client at most once for
- * each client before it in its own queue, because the element leaves the parent's queue at most
- * once for each of them anyway.
+ * TAIL and has not linked itself yet. An element loses its place in the parent's queue, by
+ * withdrawals, at most once for each client of its own queue, as often as it leaves anyway.
  *
  * Far operations: none while the lock stays in a node. Uncontended at a NET level: 1 atomic to
  * enter, 1 to leave. Hand-over between elements of a NET level: 1 atomic and 1 put to enter, 1 or 2
@@ -60,10 +58,8 @@
  * Different from the paper
  *   - In Listings 4 and 5, a client that got the lock by a pass later releases the parent with its
  *     own NEXT and STATUS, although another process has entered there. Here the element stands in
- *     the parent's queue. Its link is beside TAIL, not at a process: over MPI a remote put may be
- *     delivered only when the owner of the memory next calls MPI, and the process that once entered
- *     for the element may be computing by then. A waiter's STATUS is in its own memory; the waiter
- *     calls MPI while it waits.
+ *     the parent's queue. Its link is beside TAIL, not at a process, which may be computing: over
+ *     MPI a put may arrive only when the owner of the memory next calls MPI. A waiter does.
  *   - A client that got the lock from its own node, and finds no waiter there, looks for a moment
  *     longer before the lock leaves the node.
  *   - The counts of passes of all levels travel in the grant, so the holder knows them; elements
