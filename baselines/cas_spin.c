@@ -44,25 +44,9 @@ RMA_INLINE const struct cas_backoff_options *options_of(const struct lock_setup 
 	return lock_options(s);
 }
 
-struct constants {
-	uint64_t words;
-};
-
-static int layout(struct lock_setup *s, char *err, size_t errlen)
-{
-	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
-
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	k->words = lock_reserve(s, s->block, WORD_BYTES);
-	return PAWL_SUCCESS;
-}
-
 static struct rma_word lock_word(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, s->words, WORD_BYTES, slot->lock);
 }
 
 static bool attempt(struct lock_slot *slot, struct rma_word w)
@@ -156,8 +140,7 @@ static int end_release(const struct lock_setup *s, struct lock_slot *slot)
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct constants *k = s->state;
-	int64_t word = *lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+	int64_t word = *lock_memory_home(s, m, s->words, WORD_BYTES, lock);
 
 	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
 	return word == 0;
@@ -175,8 +158,8 @@ static const struct lock_check_calls check = {.idle = idle};
 
 #define CAPABILITIES (PAWL_CAP_TRY | PAWL_CAP_TIMED)
 
-#define CALLS                                                             \
-	.layout = layout, .try_acquire = try_acquire, .release = release, \
+#define CALLS                                                                     \
+	.home_bytes = WORD_BYTES, .try_acquire = try_acquire, .release = release, \
 	.timed = LOCK_KEEPS_NO_PLACE, .many = &many, .check = &check
 
 const struct lock_protocol lock_cas_spin = {

@@ -87,27 +87,14 @@ RMA_INLINE struct drtm_slot *own_of(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-struct constants {
-	uint64_t words;
-	uint64_t lease_ns;
-};
-
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct constants *k;
-
-	if (options_of(s)->lease_us == 0) {
-		snprintf(err, errlen,
-			 "option lease: readers of drtm have the lock by nothing but a"
-			 " lease, so 0 is not accepted here; accepted: 1 to 3600000000");
-		return PAWL_ERR_OPTION;
-	}
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	k->words = lock_reserve(s, s->block, WORD_BYTES);
-	k->lease_ns = (uint64_t)options_of(s)->lease_us * 1000;
-	return PAWL_SUCCESS;
+	if (options_of(s)->lease_us > 0)
+		return PAWL_SUCCESS;
+	snprintf(err, errlen,
+		 "option lease: readers of drtm have the lock by nothing but a"
+		 " lease, so 0 is not accepted here; accepted: 1 to 3600000000");
+	return PAWL_ERR_OPTION;
 }
 
 static void describe(const struct lock_setup *s, char *text, size_t len)
@@ -119,16 +106,12 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 
 RMA_INLINE struct rma_word lock_word(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, s->words, WORD_BYTES, slot->lock);
 }
 
 static uint64_t lease_of(const struct lock_setup *s)
 {
-	const struct constants *k = s->state;
-
-	return k->lease_ns;
+	return (uint64_t)options_of(s)->lease_us * 1000;
 }
 
 /* Replace expected by another value. Returns what the word was. */
@@ -301,8 +284,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct constants *k = s->state;
-	int64_t word = *lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+	int64_t word = *lock_memory_home(s, m, s->words, WORD_BYTES, lock);
 
 	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
 	return !(word & WRITER);
@@ -324,6 +306,7 @@ const struct lock_protocol lock_drtm = {
 	},
     .options = options,
     .shares_clock = true,
+    .home_bytes = WORD_BYTES,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -134,7 +134,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	if (!lock_counts_slots(s, MOST_SLOTS, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
-	return cohorts_layout(s, LOCK_BYTES, err, errlen);
+	return cohorts_layout(s, err, errlen);
 }
 
 RMA_INLINE struct rma_word word_of(const struct lock_setup *s, struct lock_slot *slot,
@@ -706,9 +706,7 @@ static uint64_t overtakes(const struct lock_setup *s, int mode)
 
 static int64_t *words_at(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
-	const struct cohorts *k = s->state;
-
-	return lock_memory_home(s, m, k->locks, LOCK_BYTES, lock);
+	return lock_memory_home(s, m, s->words, LOCK_BYTES, lock);
 }
 
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
@@ -747,6 +745,7 @@ const struct lock_protocol lock_farlock = {
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
 	},
     .options = options,
+    .home_bytes = LOCK_BYTES,
     .layout = layout,
     .describe = cohorts_describe,
     .acquire = acquire,

@@ -47,7 +47,7 @@ RMA_INLINE const struct fompi_options *options_of(const struct lock_setup *s)
 }
 
 struct constants {
-	uint64_t global, locals;
+	uint64_t global;
 };
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
@@ -57,7 +57,6 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	if (!k)
 		return PAWL_ERR_NOMEM;
 	k->global = lock_reserve(s, 1, GLOBAL_BYTES);
-	k->locals = lock_reserve(s, s->block, LOCAL_BYTES);
 	return PAWL_SUCCESS;
 }
 
@@ -69,9 +68,7 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 
 static struct rma_word local_word(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, s->domain, k->locals, LOCAL_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, s->words, LOCAL_BYTES, slot->lock);
 }
 
 static struct rma_word global_word(const struct lock_setup *s, struct lock_slot *slot)
@@ -194,7 +191,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 		 size_t errlen)
 {
 	const struct constants *k = s->state;
-	int64_t local = *lock_memory_home(s, m, k->locals, LOCAL_BYTES, lock);
+	int64_t local = *lock_memory_home(s, m, s->words, LOCAL_BYTES, lock);
 	int64_t global = *lock_memory_word(m, 0, k->global);
 
 	snprintf(err, errlen, "LOCAL is 0x%llx and GLOBAL %lld", (unsigned long long)local,
@@ -211,10 +208,10 @@ static const struct lock_check_calls check = {.idle = idle, .idle_together = tru
 
 #define CAPABILITIES (PAWL_CAP_TRY | PAWL_CAP_TIMED)
 
-#define CALLS                                                                           \
-	.options = options, .layout = layout, .describe = describe, .acquire = acquire, \
-	.try_acquire = try_acquire, .release = release, .timed = LOCK_KEEPS_NO_PLACE,   \
-	.check = &check
+#define CALLS                                                                                  \
+	.options = options, .home_bytes = LOCAL_BYTES, .layout = layout, .describe = describe, \
+	.acquire = acquire, .try_acquire = try_acquire, .release = release,                    \
+	.timed = LOCK_KEEPS_NO_PLACE, .check = &check
 
 const struct lock_protocol lock_fompi_spin = {
     .kind =

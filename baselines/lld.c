@@ -81,7 +81,7 @@ RMA_INLINE struct lld_slot *own_of(struct lock_slot *slot)
 }
 
 struct constants {
-	uint64_t heads, nodes;
+	uint64_t nodes;
 };
 
 /* A walk along a list. */
@@ -106,7 +106,6 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
 		return PAWL_ERR_NOMEM;
-	k->heads = lock_reserve(s, s->block, HEAD_BYTES);
 	k->nodes = lock_reserve(s, clients, NODE_BYTES);
 	return PAWL_SUCCESS;
 }
@@ -147,12 +146,11 @@ static struct rma_word node_word(const struct lock_setup *s, struct lock_slot *s
 /* Start at the list's head. */
 static void begin(const struct lock_setup *s, struct lock_slot *slot, struct walk *w)
 {
-	const struct constants *k = s->state;
 	uint64_t index;
 
 	w->has_before = false;
 	lock_home(s, slot->lock, &w->home, &index);
-	w->at = rma_word(slot->client.rma, s->domain, w->home, k->heads + index * HEAD_BYTES);
+	w->at = rma_word(slot->client.rma, s->domain, w->home, s->words + index * HEAD_BYTES);
 	rma_get(&slot->client, w->at, &w->at_link);
 	rma_flush(&slot->client, w->at); /* orders the get before the use of its result, and the
 					    range of an acquire before the link to its node;
@@ -389,8 +387,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct constants *k = s->state;
-	int64_t head = *lock_memory_home(s, m, k->heads, HEAD_BYTES, lock);
+	int64_t head = *lock_memory_home(s, m, s->words, HEAD_BYTES, lock);
 
 	snprintf(err, errlen, "its head is 0x%llx", (unsigned long long)head);
 	return target_of(head) == 0;
@@ -404,7 +401,7 @@ static void age(const struct lock_setup *s, uint64_t lock, const struct lock_mem
 	int home;
 
 	lock_home(s, lock, &home, &index);
-	*lock_memory_home(s, m, k->heads, HEAD_BYTES, lock) = aged;
+	*lock_memory_home(s, m, s->words, HEAD_BYTES, lock) = aged;
 	for (uint64_t i = 0; i < nodes; i++)
 		*lock_memory_word(m, home, k->nodes + i * NODE_BYTES + NODE_LINK) = aged;
 }
@@ -417,6 +414,7 @@ const struct lock_protocol lock_lld = {
 	    .reference = "FAST'23 (Citron), section 4; EuroSys'20 (Scalable Range Locks)",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_RANGES,
 	},
+    .home_bytes = HEAD_BYTES,
     .layout = layout,
     .acquire = acquire,
     .try_acquire = try_acquire,

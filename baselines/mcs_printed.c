@@ -47,26 +47,10 @@ _Static_assert(ENTRY_RELEASES == ENTRY_TAIL + sizeof(int64_t) &&
 
 enum { GO = 1 };
 
-struct constants {
-	uint64_t entries;
-};
-
-static int layout(struct lock_setup *s, char *err, size_t errlen)
-{
-	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
-
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	k->entries = lock_reserve(s, s->block, ENTRY_BYTES);
-	return PAWL_SUCCESS;
-}
-
 static struct rma_word entry_word(const struct lock_setup *s, struct lock_slot *slot, int offset)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, s->domain, k->entries + (uint64_t)offset,
-			      ENTRY_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, s->words + (uint64_t)offset, ENTRY_BYTES,
+			      slot->lock);
 }
 
 /* ------------------------------------------------------------------- acquire */
@@ -153,8 +137,7 @@ static int release_counted(const struct lock_setup *s, struct lock_slot *slot)
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct constants *k = s->state;
-	int64_t tail = *lock_memory_home(s, m, k->entries + ENTRY_TAIL, ENTRY_BYTES, lock);
+	int64_t tail = *lock_memory_home(s, m, s->words + ENTRY_TAIL, ENTRY_BYTES, lock);
 
 	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
 	return tail == 0;
@@ -169,7 +152,7 @@ const struct lock_protocol lock_mcs_printed = {
 	    .capabilities = PAWL_CAP_TRY,
 	},
     .by_network = true,
-    .layout = layout,
+    .home_bytes = ENTRY_BYTES,
     .acquire = acquire_printed,
     .try_acquire = try_acquire,
     .release = release_printed,
@@ -184,7 +167,7 @@ const struct lock_protocol lock_mcs_counted = {
 	    .reference = "ShiftLock's baseline as published (FAST'25, section 4)",
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_FAIR,
 	},
-    .layout = layout,
+    .home_bytes = ENTRY_BYTES,
     .acquire = acquire_counted,
     .try_acquire = try_acquire,
     .release = release_counted,

@@ -82,7 +82,6 @@ RMA_INLINE struct entry_slot *own_of(struct lock_slot *slot)
 }
 
 struct constants {
-	uint64_t entries;
 	int64_t t_r, t_w;
 };
 
@@ -95,7 +94,6 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
 		return PAWL_ERR_NOMEM;
-	k->entries = lock_reserve(s, s->block, ENTRY_BYTES);
 	k->t_r = options_of(s)->t_r < T_R_MOST ? options_of(s)->t_r : T_R_MOST;
 	k->t_w = options_of(s)->t_w ? options_of(s)->t_w : WRITERS_IN_A_ROW;
 	return PAWL_SUCCESS;
@@ -112,10 +110,8 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 
 static struct rma_word entry_word(const struct lock_setup *s, struct lock_slot *slot, int offset)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, s->domain, k->entries + (uint64_t)offset,
-			      ENTRY_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, s->words + (uint64_t)offset, ENTRY_BYTES,
+			      slot->lock);
 }
 
 /* -------------------------------------------------------------------- counts */
@@ -323,9 +319,8 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct constants *k = s->state;
-	int64_t tail = *lock_memory_home(s, m, k->entries + ENTRY_TAIL, ENTRY_BYTES, lock);
-	int64_t counts = *lock_memory_home(s, m, k->entries + ENTRY_COUNTS, ENTRY_BYTES, lock);
+	int64_t tail = *lock_memory_home(s, m, s->words + ENTRY_TAIL, ENTRY_BYTES, lock);
+	int64_t counts = *lock_memory_home(s, m, s->words + ENTRY_COUNTS, ENTRY_BYTES, lock);
 
 	snprintf(err, errlen, "TAIL is 0x%llx and COUNTS 0x%llx", (unsigned long long)tail,
 		 (unsigned long long)counts);
@@ -348,6 +343,7 @@ const struct lock_protocol lock_rma_rw_entry = {
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY,
 	},
     .options = options,
+    .home_bytes = ENTRY_BYTES,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -166,9 +166,12 @@ struct lock_protocol {
 	const struct lock_protocol *nodes;
 	/* The kind's options, ended by LOCK_OPTIONS_END; NULL: none. */
 	const struct option_spec *options;
-	/* Choose the layout: lock_reserve() the words (all zero at first) of s->n locks, and put
-	 * constants into s->state. A pure function of s. PAWL_ERR_*, with a message in err, if the
-	 * parameters do not fit. */
+	/* Bytes that each lock has at its home, all zero at first, from s->words on; 0: layout()
+	 * reserves what locks have. */
+	uint64_t home_bytes;
+	/* Choose the layout: lock_reserve() the other words of s->n locks, and put constants into
+	 * s->state. A pure function of s. PAWL_ERR_*, with a message in err, if the parameters do
+	 * not fit. NULL: home_bytes says all. */
 	int (*layout)(struct lock_setup *s, char *err, size_t errlen);
 	/* Free what s->state points to, but not s->state; NULL: nothing. */
 	void (*destroy)(struct lock_setup *s);

@@ -50,6 +50,7 @@ struct lock_setup {
 	 * rma_post(). While the layout is chosen: it may have. */
 	bool posts;
 	uint64_t slots;               /* offset of the queue nodes in every segment */
+	uint64_t words;               /* of what locks have at their homes (home_bytes) */
 	uint64_t events, event_nodes; /* offsets of words for events (client/events.h); 0: none */
 	uint64_t names; /* offset of the names of the locks at their homes; 0: they have none */
 	uint64_t lives; /* the same of the words of life.h */

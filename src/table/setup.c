@@ -54,7 +54,9 @@ static int lay_out(struct lock_setup *s, char *err, size_t errlen)
 		s->lives = lock_reserve(s, s->block, LIFE_BYTES);
 	if (s->board_bytes)
 		s->board = lock_reserve(s, 1, s->board_bytes);
-	return p->layout(s, err, errlen);
+	if (p->home_bytes)
+		s->words = lock_reserve(s, s->block, p->home_bytes);
+	return p->layout ? p->layout(s, err, errlen) : PAWL_SUCCESS;
 }
 
 static void halve_held(struct lock_setup *s)

@@ -70,7 +70,8 @@ static void blocks(const struct lock_protocol *p)
 
 	check(p->kind.name && p->kind.summary && p->kind.reference, p, "is described");
 	check(kinds_find(p->kind.name) == p, p, "no other has its name");
-	check(p->layout && p->acquire && p->release, p, "layout, acquire, release");
+	check((p->layout || p->home_bytes) && p->acquire && p->release, p,
+	      "layout, acquire, release");
 	check(!p->timed || !p->timed->resume == !p->timed->passed, p, "resume and passed");
 	check(!p->recover || p->recover->abandon, p, "recover: abandon");
 	check(!p->recover || !is_of_library(p) ||

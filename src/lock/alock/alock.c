@@ -83,11 +83,6 @@ RMA_INLINE struct alock_slot *own_of(struct lock_slot *slot)
 
 /* ----------------------------------------------------------------- layout */
 
-static int layout(struct lock_setup *s, char *err, size_t errlen)
-{
-	return cohorts_layout(s, LOCK_BYTES, err, errlen);
-}
-
 RMA_INLINE struct rma_word word_of(const struct lock_setup *s, struct lock_slot *slot,
 				   uint64_t offset)
 {
@@ -415,8 +410,7 @@ static uint64_t overtakes(const struct lock_setup *s, int mode)
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct cohorts *k = s->state;
-	const int64_t *words = lock_memory_home(s, m, k->locks, LOCK_BYTES, lock);
+	const int64_t *words = lock_memory_home(s, m, s->words, LOCK_BYTES, lock);
 
 	snprintf(err, errlen, "TAIL is 0x%llx (local) and 0x%llx (remote)",
 		 (unsigned long long)words[RMA_NODE], (unsigned long long)words[RMA_NET]);
@@ -438,7 +432,8 @@ const struct lock_protocol lock_alock = {
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .options = options,
-    .layout = layout,
+    .home_bytes = LOCK_BYTES,
+    .layout = cohorts_layout,
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,

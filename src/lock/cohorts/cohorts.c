@@ -25,18 +25,16 @@ static bool count_clients(const struct lock_setup *s, struct cohorts *k)
 	return true;
 }
 
-int cohorts_layout(struct lock_setup *s, uint64_t bytes, char *err, size_t errlen)
+int cohorts_layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	struct cohorts *k = lock_constants(s, sizeof *k, err, errlen);
 
 	if (!k)
 		return PAWL_ERR_NOMEM;
-	if (!count_clients(s, k)) {
-		snprintf(err, errlen, "out of memory");
-		return PAWL_ERR_NOMEM;
-	}
-	k->locks = lock_reserve(s, s->block, bytes);
-	return PAWL_SUCCESS;
+	if (count_clients(s, k))
+		return PAWL_SUCCESS;
+	snprintf(err, errlen, "out of memory");
+	return PAWL_ERR_NOMEM;
 }
 
 void cohorts_describe(const struct lock_setup *s, char *text, size_t len)

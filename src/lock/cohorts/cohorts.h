@@ -22,12 +22,11 @@ struct cohorts_options {
 _Static_assert(sizeof(struct cohorts_options) <= LOCK_OPTION_BYTES, "the options fit");
 
 struct cohorts {
-	uint64_t locks;
 	uint64_t clients[2]; /* of each cohort, at most */
 };
 
-/* Parts of a struct lock_protocol. bytes: of a lock. */
-int cohorts_layout(struct lock_setup *s, uint64_t bytes, char *err, size_t errlen);
+/* Parts of a struct lock_protocol. */
+int cohorts_layout(struct lock_setup *s, char *err, size_t errlen);
 void cohorts_describe(const struct lock_setup *s, char *text, size_t len);
 /* How many clients a client waits for at most: everybody ahead in the own queue once. And the other
  * cohort's budget before the first of these or it, after each one of them (its own budget may be
@@ -40,14 +39,12 @@ RMA_INLINE const struct cohorts_options *cohorts_options(const struct lock_setup
 	return lock_options(s);
 }
 
-/* A word of the lock, always as a NODE word: local clients load and store it, and for remote ones
- * it is far. */
+/* A word of the lock, which has so many bytes, always as a NODE word: local clients load and store
+ * it, and for remote ones it is far. */
 RMA_INLINE struct rma_word cohorts_word(const struct lock_setup *s, struct lock_slot *slot,
 					uint64_t bytes, uint64_t offset)
 {
-	const struct cohorts *k = s->state;
-
-	return lock_home_word(s, &slot->client, RMA_NODE, k->locks + offset, bytes, slot->lock);
+	return lock_home_word(s, &slot->client, RMA_NODE, s->words + offset, bytes, slot->lock);
 }
 
 RMA_INLINE struct rma_word cohorts_tail(const struct lock_setup *s, struct lock_slot *slot,

@@ -29,30 +29,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TAIL_BYTES = 8 };
-_Static_assert(TAIL_BYTES == sizeof(int64_t), "one word a lock at its home");
-
 enum { GO = 1 };
-
-struct constants {
-	uint64_t tails;
-};
 
 RMA_INLINE struct rma_word tail_word(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, s->domain, k->tails, TAIL_BYTES, slot->lock);
-}
-
-int dmcs_layout(struct lock_setup *s, char *err, size_t errlen)
-{
-	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
-
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	k->tails = lock_reserve(s, s->block, TAIL_BYTES);
-	return PAWL_SUCCESS;
+	return lock_home_word(s, &slot->client, s->domain, s->words, DMCS_BYTES, slot->lock);
 }
 
 /* There is a predecessor: link to it and wait for its grant. */
@@ -199,8 +180,7 @@ void dmcs_describe(const struct lock_setup *s, char *text, size_t len)
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	const struct constants *k = s->state;
-	int64_t tail = *lock_memory_home(s, m, k->tails, TAIL_BYTES, lock);
+	int64_t tail = *lock_memory_home(s, m, s->words, DMCS_BYTES, lock);
 
 	snprintf(err, errlen, "TAIL is 0x%llx", (unsigned long long)tail);
 	return tail == 0;

@@ -5,7 +5,6 @@
 
 #include "lock/lock.h"
 
-int dmcs_layout(struct lock_setup *s, char *err, size_t errlen);
 void dmcs_describe(const struct lock_setup *s, char *text, size_t len);
 int dmcs_acquire(const struct lock_setup *s, struct lock_slot *slot);
 int dmcs_try_acquire(const struct lock_setup *s, struct lock_slot *slot);
@@ -14,9 +13,12 @@ extern const struct lock_timed_calls dmcs_timed;
 extern const struct lock_many_calls dmcs_many;
 extern const struct lock_check_calls dmcs_check;
 
+enum { DMCS_BYTES = 8 };
+_Static_assert(DMCS_BYTES == sizeof(int64_t), "one word a lock at its home");
+
 /* All calls, except settled(), which makes releases posted. */
 #define DMCS_CALLS                                                                      \
-	.layout = dmcs_layout, .describe = dmcs_describe, .acquire = dmcs_acquire,      \
+	.home_bytes = DMCS_BYTES, .describe = dmcs_describe, .acquire = dmcs_acquire,   \
 	.try_acquire = dmcs_try_acquire, .release = dmcs_release, .timed = &dmcs_timed, \
 	.many = &dmcs_many, .check = &dmcs_check
 

@@ -135,7 +135,6 @@ RMA_INLINE struct mgl_slot *own_of(struct lock_slot *slot)
 
 struct constants {
 	struct queue_tree tree;
-	uint64_t words;
 	int node_level; /* level of the words V; 0: there is one node, and no joint intent */
 	struct lock_area joint;
 	int64_t most_joined;
@@ -151,7 +150,6 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	k = lock_constants(s, sizeof *k, err, errlen);
 	if (!k)
 		return PAWL_ERR_NOMEM;
-	k->words = lock_reserve(s, s->block, WORD_BYTES);
 	rc = queue_tree_layout(s, &k->tree, 0, err, errlen);
 	k->node_level = lock_node_level(s);
 	if (rc == PAWL_SUCCESS && k->node_level) {
@@ -170,9 +168,7 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 
 RMA_INLINE struct rma_word word(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	return lock_home_word(s, &slot->client, s->domain, k->words, WORD_BYTES, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, s->words, WORD_BYTES, slot->lock);
 }
 
 /* What a client in this mode adds to W. */
@@ -789,7 +785,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 {
 	const struct constants *k = s->state;
 	const int i = k->node_level;
-	int64_t w = *lock_memory_home(s, m, k->words, WORD_BYTES, lock);
+	int64_t w = *lock_memory_home(s, m, s->words, WORD_BYTES, lock);
 
 	if (w) {
 		snprintf(err, errlen, "the lock word is 0x%llx", (unsigned long long)w);
@@ -826,6 +822,7 @@ const struct lock_protocol lock_mgl = {
 			    PAWL_CAP_FAIR | PAWL_CAP_UPGRADE,
 	},
     .options = options,
+    .home_bytes = WORD_BYTES,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

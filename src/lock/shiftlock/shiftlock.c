@@ -92,7 +92,6 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 	}
 	k->coarse = lease_ns(s) >= COARSE_LEASE_NS;
 	k->n_spares = lease_ns(s) ? options_of(s)->recoveries : 0;
-	k->blocks = lock_reserve(s, s->block, BLOCK_BYTES);
 	k->used = lock_reserve(s, 1, sizeof(int64_t));
 	k->spares = lock_reserve(s, (uint64_t)k->n_spares, BLOCK_BYTES);
 	return PAWL_SUCCESS;
@@ -762,7 +761,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	int rank;
 
 	lock_home(s, lock, &rank, &index);
-	at = k->blocks + index * BLOCK_BYTES;
+	at = s->words + index * BLOCK_BYTES;
 	while (*lock_memory_word(m, rank, at + BLOCK_A) & A_DEAD) {
 		int64_t replacement = *lock_memory_word(m, rank, at + BLOCK_REPLACEMENT);
 
@@ -783,9 +782,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 /* REL is about to wrap while clients wait for readers. */
 static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
-	const struct shiftlock *k = s->state;
-
-	*lock_memory_home(s, m, k->blocks + BLOCK_A, BLOCK_BYTES, lock) = -2 * A_ONE_REL;
+	*lock_memory_home(s, m, s->words + BLOCK_A, BLOCK_BYTES, lock) = -2 * A_ONE_REL;
 }
 
 static const struct option_spec options[] = {
@@ -807,6 +804,7 @@ const struct lock_protocol lock_shiftlock = {
 		PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
     .options = options,
+    .home_bytes = BLOCK_BYTES, /* the first block of a lock */
     .layout = layout,
     .describe = describe,
     .scratch_words = shiftlock_scratch_words,

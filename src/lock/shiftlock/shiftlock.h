@@ -135,7 +135,6 @@ RMA_INLINE int64_t status_passed(int64_t self)
 }
 
 struct shiftlock {
-	uint64_t blocks; /* the first block of each lock */
 	uint64_t spares; /* the blocks that replace dead ones */
 	uint64_t used;   /* the word with the number of spares in use */
 	int64_t n_spares;
@@ -239,7 +238,6 @@ struct rma_word shiftlock_at_home(const struct lock_setup *s, struct lock_slot *
  * another. */
 RMA_INLINE bool shiftlock_find(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct shiftlock *k = s->state;
 	const int64_t *hint = shiftlock_known(slot);
 
 	if (__builtin_expect(hint[0] == (int64_t)slot->lock + 1, 0)) {
@@ -247,7 +245,7 @@ RMA_INLINE bool shiftlock_find(const struct lock_setup *s, struct lock_slot *slo
 		return true;
 	}
 	own_of(slot)->a =
-	    lock_home_word(s, &slot->client, s->domain, k->blocks, BLOCK_BYTES, slot->lock);
+	    lock_home_word(s, &slot->client, s->domain, s->words, BLOCK_BYTES, slot->lock);
 	return false;
 }
 

@@ -119,7 +119,7 @@ int shiftlock_next_block(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 	struct rma_client *c = &slot->client;
-	struct rma_word first = lock_home_word(s, c, s->domain, k->blocks, BLOCK_BYTES, slot->lock);
+	struct rma_word first = lock_home_word(s, c, s->domain, s->words, BLOCK_BYTES, slot->lock);
 	struct rma_word replacement_word = block_word(slot, BLOCK_REPLACEMENT);
 	int64_t *hint = shiftlock_known(slot), replacement, spare;
 
