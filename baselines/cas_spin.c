@@ -23,7 +23,7 @@
  * of the word are atomics of one domain. Try and timed acquire give up after one attempt and at the
  * deadline.
  */
-#include "lock/lock.h"
+#include "baselines/backoff.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,16 +33,6 @@ _Static_assert(WORD_BYTES == sizeof(int64_t), "one word a lock at its home");
 
 /* The longest back-off of cas-spin, which starts without a pause. */
 enum { SPIN_MOST_NS = 100000 };
-
-struct cas_backoff_options {
-	struct lock_backoff backoff;
-};
-_Static_assert(sizeof(struct cas_backoff_options) <= LOCK_OPTION_BYTES, "the options fit");
-
-RMA_INLINE const struct cas_backoff_options *options_of(const struct lock_setup *s)
-{
-	return lock_options(s);
-}
 
 static struct rma_word lock_word(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -187,15 +177,11 @@ const struct lock_protocol lock_rdma_spin = {
     CALLS,
 };
 
-static const struct option_spec options[] = {
-    LOCK_BACKOFF(struct cas_backoff_options, backoff),
-    LOCK_OPTIONS_END,
-};
+static const struct option_spec options[] = {BACKOFF_LINES};
 
 static void describe_backoff(const struct lock_setup *s, char *text, size_t len)
 {
-	snprintf(text, len, "backoff %lld to %lld ns", (long long)options_of(s)->backoff.min,
-		 (long long)options_of(s)->backoff.max);
+	backoff_describe(s, "", text, len);
 }
 
 const struct lock_protocol lock_cas_backoff = {

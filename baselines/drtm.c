@@ -54,6 +54,7 @@
  * Model: models/drtm.pml.
  */
 #include "lock/lock.h"
+#include "lock/pauses.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,11 +171,7 @@ static bool outwait(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 static int acquire_exclusive(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_word w = own_of(slot)->word = lock_word(s, slot);
-	struct rma_pause p = {
-	    .min_ns = (uint64_t)options_of(s)->backoff.min,
-	    .max_ns = (uint64_t)options_of(s)->backoff.max,
-	    .deadline_ns = slot->deadline_ns,
-	};
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, slot->deadline_ns);
 	int64_t expected = 0, seen;
 
 	while ((seen = swap(&slot->client, w, expected, WRITER | slot->id)) != expected) {
@@ -228,11 +225,7 @@ static bool read_by(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 
 static int acquire_shared(const struct lock_setup *s, struct lock_slot *slot, bool once)
 {
-	struct rma_pause p = {
-	    .min_ns = (uint64_t)options_of(s)->backoff.min,
-	    .max_ns = (uint64_t)options_of(s)->backoff.max,
-	    .deadline_ns = slot->deadline_ns,
-	};
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, slot->deadline_ns);
 	int64_t word = 0;
 
 	own_of(slot)->word = lock_word(s, slot);

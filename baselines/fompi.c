@@ -26,7 +26,7 @@
  * Different from the paper: nothing that shows here. A process that already holds an exclusive lock
  * adds to GLOBAL again (foMPI keeps a local count).
  */
-#include "lock/lock.h"
+#include "baselines/backoff.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,16 +35,6 @@
 
 enum { LOCAL_BYTES = 8, GLOBAL_BYTES = 64 };
 _Static_assert(LOCAL_BYTES == sizeof(int64_t), "one word a lock at its home");
-
-struct fompi_options {
-	struct lock_backoff backoff;
-};
-_Static_assert(sizeof(struct fompi_options) <= LOCK_OPTION_BYTES, "the options fit");
-
-RMA_INLINE const struct fompi_options *options_of(const struct lock_setup *s)
-{
-	return lock_options(s);
-}
 
 struct constants {
 	uint64_t global;
@@ -62,8 +52,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 
 static void describe(const struct lock_setup *s, char *text, size_t len)
 {
-	snprintf(text, len, "backoff %lld to %lld ns", (long long)options_of(s)->backoff.min,
-		 (long long)options_of(s)->backoff.max);
+	backoff_describe(s, "", text, len);
 }
 
 static struct rma_word local_word(const struct lock_setup *s, struct lock_slot *slot)
@@ -97,11 +86,7 @@ static bool attempt_exclusive(const struct lock_setup *s, struct lock_slot *slot
 
 static int acquire_exclusive(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct rma_pause p = {
-	    .min_ns = (uint64_t)options_of(s)->backoff.min,
-	    .max_ns = (uint64_t)options_of(s)->backoff.max,
-	    .deadline_ns = slot->deadline_ns,
-	};
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, slot->deadline_ns);
 
 	while (!attempt_exclusive(s, slot))
 		if (!rma_pause(&slot->client, &p, "holders to leave the lock word"))
@@ -142,11 +127,7 @@ static int acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word local = local_word(s, slot);
-	struct rma_pause p = {
-	    .min_ns = (uint64_t)options_of(s)->backoff.min,
-	    .max_ns = (uint64_t)options_of(s)->backoff.max,
-	    .deadline_ns = slot->deadline_ns,
-	};
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, slot->deadline_ns);
 	int64_t now;
 
 	if (count_reader(s, slot))
@@ -199,10 +180,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 	return local == 0 && global == 0;
 }
 
-static const struct option_spec options[] = {
-    LOCK_BACKOFF(struct fompi_options, backoff),
-    LOCK_OPTIONS_END,
-};
+static const struct option_spec options[] = {BACKOFF_LINES};
 
 static const struct lock_check_calls check = {.idle = idle, .idle_together = true};
 

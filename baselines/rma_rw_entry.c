@@ -42,6 +42,7 @@
  * deadlocks.
  */
 #include "lock/mcs/mcs.h"
+#include "lock/pauses.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,14 +153,6 @@ static int64_t add(const struct lock_setup *s, struct lock_slot *slot, int64_t v
 	return old;
 }
 
-static struct rma_pause pause_between_looks(const struct lock_setup *s)
-{
-	return (struct rma_pause){
-	    .min_ns = (uint64_t)options_of(s)->backoff.min,
-	    .max_ns = (uint64_t)options_of(s)->backoff.max,
-	};
-}
-
 /* ------------------------------------------------------------------- readers */
 
 /* (C) */
@@ -199,7 +192,7 @@ static bool enter(const struct lock_setup *s, struct lock_slot *slot)
 static void acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct constants *k = s->state;
-	struct rma_pause p = pause_between_looks(s);
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, 0);
 
 	while (!enter(s, slot))
 		do
@@ -211,7 +204,7 @@ static void acquire_shared(const struct lock_setup *s, struct lock_slot *slot)
 
 static void await_drained(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct rma_pause p = pause_between_looks(s);
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, 0);
 
 	while (!is_drained(look(s, slot, ENTRY_COUNTS)))
 		rma_pause(&slot->client, &p, "the readers to leave");

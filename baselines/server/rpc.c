@@ -23,6 +23,7 @@
  * Different from the paper: its server has threads that poll all the time, each on its own core;
  * this one shares the cores of the ranks.
  */
+#include "baselines/backoff.h"
 #include "baselines/server/server.h"
 
 #include <stdio.h>
@@ -31,16 +32,6 @@
 enum { ACQUIRE_EXCLUSIVE, ACQUIRE_SHARED, RELEASE };
 
 #define WRITER INT64_C(-1)
-
-struct rpc_options {
-	struct lock_backoff backoff;
-};
-_Static_assert(sizeof(struct rpc_options) <= LOCK_OPTION_BYTES, "the options fit");
-
-RMA_INLINE const struct rpc_options *options_of(const struct lock_setup *s)
-{
-	return lock_options(s);
-}
 
 struct constants {
 	struct server server;
@@ -59,8 +50,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 
 static void describe(const struct lock_setup *s, char *text, size_t len)
 {
-	snprintf(text, len, "a server on each node, backoff %lld to %lld ns",
-		 (long long)options_of(s)->backoff.min, (long long)options_of(s)->backoff.max);
+	backoff_describe(s, "a server on each node, ", text, len);
 }
 
 /* ----------------------------------------------------------------------- server */
@@ -142,11 +132,7 @@ static int attempt_of(const struct lock_slot *slot)
 
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct rma_pause p = {
-	    .min_ns = (uint64_t)options_of(s)->backoff.min,
-	    .max_ns = (uint64_t)options_of(s)->backoff.max,
-	    .deadline_ns = slot->deadline_ns,
-	};
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, slot->deadline_ns);
 
 	while (!ask(s, slot, attempt_of(slot)))
 		if (!rma_pause(&slot->client, &p, "the server to say yes"))
@@ -165,10 +151,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-static const struct option_spec options[] = {
-    LOCK_BACKOFF(struct rpc_options, backoff),
-    LOCK_OPTIONS_END,
-};
+static const struct option_spec options[] = {BACKOFF_LINES};
 
 const struct lock_protocol lock_rpc = {
     .kind =

@@ -222,7 +222,7 @@ static void pause_for(struct rma_pause *p, const struct lock_setup *s, int64_t r
 		      int64_t so_far, uint64_t elapsed, uint64_t most)
 {
 	uint64_t ns = so_far > 0 ? elapsed * (uint64_t)releases / (uint64_t)so_far : elapsed;
-	struct rma_pause limits = pause_between_looks(s);
+	struct rma_pause limits = backoff_pause(&options_of(s)->backoff, 0);
 
 	ns = ns / 4 * 3;
 	ns = ns < limits.min_ns ? limits.min_ns : ns > limits.max_ns ? limits.max_ns : ns;
@@ -269,7 +269,7 @@ static int await_a(const struct lock_setup *s, struct lock_slot *slot, struct le
 {
 	struct rma_client *c = &slot->client;
 	uint64_t began = rma_clock(c), moved = began, trip = 0;
-	struct rma_pause p = pause_between_looks(s);
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, 0);
 	int64_t last = w->seen, so_far = 0;
 
 	p.deadline_ns = slot->deadline_ns;

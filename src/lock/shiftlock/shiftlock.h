@@ -196,15 +196,6 @@ RMA_INLINE struct rma_word block_word(struct lock_slot *slot, int offset)
 	return w;
 }
 
-/* The pause between two looks at a word of another node. */
-static inline struct rma_pause pause_between_looks(const struct lock_setup *s)
-{
-	return (struct rma_pause){
-	    .min_ns = (uint64_t)options_of(s)->backoff.min,
-	    .max_ns = (uint64_t)options_of(s)->backoff.max,
-	};
-}
-
 /* What a waiter has seen of A. Progress shows in EPOCH and REL. */
 struct lease_watch {
 	uint64_t looked; /* start of the last look at A, which was not dead */

@@ -83,7 +83,7 @@ int64_t pass_take_head(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word word = block_word(slot, BLOCK_HEAD);
-	struct rma_pause p = pause_between_looks(s);
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, 0);
 	int64_t head = 0;
 
 	p.deadline_ns = patience(s, slot);
