@@ -564,39 +564,22 @@ static void progress(struct rma_client *c)
 		limit_wait(c);
 }
 
+#define CALLS                                                                           \
+	.put = sim_put, .get = sim_get, .acc = sim_acc, .fao = sim_fao, .cas = sim_cas, \
+	.flush = flush, .progress = progress, .peek = sim_peek, .poke = sim_poke,       \
+	.await = sim_await, .pause = sim_pause, .clock = sim_clock
+
 const struct rma_transport sim_node_transport = {
     .name = "node",
-    .put = sim_put,
-    .get = sim_get,
-    .acc = sim_acc,
-    .fao = sim_fao,
-    .cas = sim_cas,
-    .flush = flush,
-    .progress = progress,
-    .peek = sim_peek,
-    .poke = sim_poke,
-    .await = sim_await,
-    .pause = sim_pause,
-    .clock = sim_clock,
+    CALLS,
 };
 
 /* world.c says whether operations are ordered, and whether and how they fail. */
 const struct rma_transport sim_net_transport = {
     .name = "mpi",
+    CALLS,
     .can = {.posts = true},
-    .put = sim_put,
-    .get = sim_get,
-    .acc = sim_acc,
-    .fao = sim_fao,
-    .cas = sim_cas,
-    .flush = flush,
     .flush_all = flush_all,
     .post = post,
     .answered = answered,
-    .progress = progress,
-    .peek = sim_peek,
-    .poke = sim_poke,
-    .await = sim_await,
-    .pause = sim_pause,
-    .clock = sim_clock,
 };

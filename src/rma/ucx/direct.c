@@ -151,7 +151,7 @@ static bool atomic(struct rma_client *c, struct ucx_direct_op *d, ucp_atomic_op_
 		      ucp_atomic_op_nbx(p->ep, op, operand, 1, base + d->offset, rkey, &params));
 }
 
-static bool put(struct rma_client *c, struct ucx_direct_op *d)
+static bool transfer(struct rma_client *c, struct ucx_direct_op *d)
 {
 	struct ucx_direct_client *own = ucx_direct_client(c);
 	int to = 1 + d->rank;
@@ -164,35 +164,20 @@ static bool put(struct rma_client *c, struct ucx_direct_op *d)
 	if (!p)
 		return true;
 	rkey = ucx_key_of(ucx_of(c->rma), p, &base);
+	base += d->offset;
+	if (d->code == WIRE_GET)
+		return issued(
+		    c, p, f, ucp_get_nbx(p->ep, d->result, sizeof *d->result, base, rkey, &params));
 	own->put_to = own->put_to == UCX_NO_PUT || own->put_to == to ? to : UCX_MANY_PUTS;
-	return issued(
-	    c, p, f,
-	    ucp_put_nbx(p->ep, &d->value, sizeof d->value, base + d->offset, rkey, &params));
-}
-
-static bool get(struct rma_client *c, struct ucx_direct_op *d)
-{
-	struct ucx_pending *f;
-	struct ucx_peer *p = begin(c, d->rank, &f);
-	ucp_request_param_t params = params_for(f);
-	ucp_rkey_h rkey;
-	uint64_t base;
-
-	if (!p)
-		return true;
-	rkey = ucx_key_of(ucx_of(c->rma), p, &base);
-	return issued(
-	    c, p, f,
-	    ucp_get_nbx(p->ep, d->result, sizeof *d->result, base + d->offset, rkey, &params));
+	return issued(c, p, f, ucp_put_nbx(p->ep, &d->value, sizeof d->value, base, rkey, &params));
 }
 
 static bool issue(struct rma_client *c, struct ucx_direct_op *d)
 {
 	switch (d->code) {
 	case WIRE_PUT:
-		return put(c, d);
 	case WIRE_GET:
-		return get(c, d);
+		return transfer(c, d);
 	case WIRE_ACC: /* its place for the other operand takes what comes back */
 		return atomic(c, d, UCP_ATOMIC_OP_ADD, &d->value, &d->expected);
 	case WIRE_ADD:
