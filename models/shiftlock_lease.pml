@@ -110,19 +110,11 @@ bit stopped, died; /* process 0; */
 bit late, lapsed;  /* late: stopped since its last look; lapsed: since it knew that it had the lock */
 byte alive = NP;
 
-#ifdef LIVE
-bit want, in;
-#define WANT(p) want = (want || p == LIVE)
-#define IN(p) if :: p == LIVE -> want = 0; in = 1 :: else fi
-#define OUT_OF(p) in = (in && p != LIVE)
-ltl live { [] (want -> <> in) }
-#else
-#define WANT(p) skip
-#define IN(p) skip
-#define OUT_OF(p) skip
-#endif
+#define S 0
+#define CONFLICT(p, q) (role[q] == HOLDS)
+#define IS_FREE(b) (WP[b] == 0 && TAIL[b] == 0 && HEAD[b] == 0 && !lost[b])
+#include "shiftlock_fate.inc"
 
-#define AWAY(p) ((p) == 0 && (stopped || died))
 #define P0_AT(b) (AWAY(0) && blk[0] == b)
 #define STUCK(b) (lost[b] || \
 	(P0_AT(b) && (role[0] == GRANTED || role[0] == HOLDS || role[0] == GIVES || role[0] == HANDS)))
@@ -161,7 +153,6 @@ ltl live { [] (want -> <> in) }
 #define HAS_LOOKED(q, b) \
 	GETS_OLD(q, b); \
 	looked[q] = (looked[q] || (blk[q] == b && (role[q] == LINKS || role[q] == WAITS)))
-#define NOT_LATE(p) late = (late && p != 0)
 
 #define UNMOVED(p) (looked[p] && !fresh[p])
 #ifdef BREAK_CONFIRM
@@ -188,11 +179,6 @@ ltl live { [] (want -> <> in) }
 #define NEXT_BLOCK W1 /* the same */
 #else
 #define NEXT_BLOCK FIND
-#endif
-#ifdef BREAK_DEAD
-#define LEASE_LOST(b) false
-#else
-#define LEASE_LOST(b) DEAD[b]
 #endif
 #ifdef BREAK_BLIND
 #define SEEN_DEAD(b) false
@@ -244,13 +230,7 @@ inline declare_dead(p)
 	if
 	:: same[p] ->
 		assert(!DEAD[blk[p]]);
-		i = 0;
-		do
-		:: i < NP ->
-			assert(!(blk[i] == blk[p] && role[i] == HOLDS) || (i == 0 && lapsed));
-			i++
-		:: else -> i = 0; break
-		od;
+		nobody_is_given_up(p);
 #ifdef BREAK_ERA
 		WP[blk[p]] = 0; TAIL[blk[p]] = 0; HEAD[blk[p]] = 0;
 		lost[blk[p]] = 0; headlost[blk[p]] = 0;
@@ -272,15 +252,7 @@ inline declare_dead(p)
 /* From here on the client knows that it has the lock: it is in. */
 inline go_in(p)
 {
-	assert(!DEAD[blk[p]]);
-	i = 0;
-	do
-	:: i < NP ->
-		assert(role[i] != HOLDS || DEAD[blk[i]]);
-		robbed[i] = (robbed[i] || role[i] == HOLDS);
-		i++
-	:: else -> i = 0; break
-	od;
+	come_in(p);
 	role[p] = HOLDS;
 	looked[p] = 0;
 	NOT_LATE(p);
@@ -366,21 +338,6 @@ inline link(p)
 	fi;
 	pred[p] = 0;
 	role[p] = WAITS
-}
-
-inline bye()
-{
-	alive--;
-	if
-	:: alive == 0 && !died ->
-		do
-		:: DEAD[i] && REPLACEMENT[i] -> i = REPLACEMENT[i]
-		:: else -> break
-		od;
-		assert(DEAD[i] || (WP[i] == 0 && TAIL[i] == 0 && HEAD[i] == 0 && !lost[i]));
-		i = 0
-	:: else
-	fi
 }
 
 byte i; /* of loops within a step */

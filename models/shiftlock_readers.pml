@@ -101,20 +101,12 @@ bit late, lapsed; /* stopped since its last look, since it knew that it had the 
 byte alive = NP;
 byte i; /* of loops within a step */
 
-#ifdef LIVE
-bit want, in;
-#define WANT(p) want = (want || p == LIVE)
-#define IN(p) if :: p == LIVE -> want = 0; in = 1 :: else fi
-#define OUT_OF(p) in = (in && p != LIVE)
-ltl live { [] (want -> <> in) }
-#else
-#define WANT(p) skip
-#define IN(p) skip
-#define OUT_OF(p) skip
-#endif
-
-#define AWAY(p) ((p) == S && (stopped || died))
 #define READS(p) ((p) >= NW)
+#define CONFLICT(p, q) (role[q] == HOLDS && (!READS(p) || !READS(q)))
+#define IS_FREE(b) \
+	(WP[b] == 0 && RDR[b] == 0 && HEAD[b] == 0 && !ABSENT[b] && !lost[b])
+#include "shiftlock_fate.inc"
+
 #define COUNTED(p) (role[p] >= LINKS && role[p] <= HOLDS)
 /* the readers of this writer have left; this reader was let in */
 #define DRAINED(p) (REL[blk[p]] == until[p])
@@ -138,7 +130,6 @@ ltl live { [] (want -> <> in) }
 #define CHECK(b) assert(DEAD[b] || (RDR[b] == SUM(IS_READER, b) && WP[b] == SUM(IS_WRITER, b) + left[b]))
 byte left[NB]; /* writers that are absent, and counted */
 #define NO_LINK(b) (HEAD[b] == 0 && (DEAD[b] || (AWAY(S) && blk[S] == b && role[S] == LINKS)))
-#define NOT_LATE(p) late = (late && p != S)
 #define IS_LATE(p) ((p) == S && late)
 
 #define CHANGED(b) \
@@ -169,11 +160,6 @@ byte left[NB]; /* writers that are absent, and counted */
 #else
 #define ASKS_AGAIN_LET_IN(p) IS_LATE(p)
 #endif
-#ifdef BREAK_DEAD
-#define LEASE_LOST(b) false
-#else
-#define LEASE_LOST(b) DEAD[b]
-#endif
 #ifdef BREAK_READER
 #define READER_LEASE_LOST(b) false
 #else
@@ -186,19 +172,10 @@ byte left[NB]; /* writers that are absent, and counted */
 #endif
 
 #define LEAVE(p) role[p] = OUT; looked[p] = 0; until[p] = 0; drains[p] = 0; phase[p] = 0; NOT_LATE(p)
-#define CONFLICT(p, q) (role[q] == HOLDS && (!READS(p) || !READS(q)))
 
 inline go_in(p)
 {
-	assert(!DEAD[blk[p]]);
-	i = 0;
-	do
-	:: i < NP ->
-		assert(!CONFLICT(p, i) || DEAD[blk[i]]);
-		robbed[i] = (robbed[i] || CONFLICT(p, i));
-		i++
-	:: else -> i = 0; break
-	od;
+	come_in(p);
 	assert(READS(p) || !ABSENT[blk[p]]);
 	role[p] = HOLDS;
 	looked[p] = 0; until[p] = 0; drains[p] = 0;
@@ -215,13 +192,7 @@ inline declare_dead(p)
 	if
 	:: same[p] && !DEAD[blk[p]] ->
 		assert(was_stopped);
-		i = 0;
-		do
-		:: i < NP ->
-			assert(!(blk[i] == blk[p] && role[i] == HOLDS) || (i == S && lapsed));
-			i++
-		:: else -> i = 0; break
-		od;
+		nobody_is_given_up(p);
 		DEAD[blk[p]] = 1;
 		CHANGED(blk[p])
 	:: else
@@ -237,21 +208,6 @@ inline be_absent(p)
 	REL[blk[p]] = MOD(REL[blk[p]] + 4 - until[p]);
 	left[blk[p]]++;
 	REL_CHANGED(blk[p])
-}
-
-inline bye()
-{
-	alive--;
-	if
-	:: alive == 0 && !died ->
-		do
-		:: DEAD[i] && REPLACEMENT[i] -> i = REPLACEMENT[i]
-		:: else -> break
-		od;
-		assert(DEAD[i] || (WP[i] == 0 && RDR[i] == 0 && HEAD[i] == 0 && !ABSENT[i] && !lost[i]));
-		i = 0
-	:: else
-	fi
 }
 
 mtype = { IDLE, W1, W2, W3, W4, W6, CONFIRM, R2, R4, R5, A1, A2, A3, B1, B2, BACK, K1, FIND, K2, K3 };
