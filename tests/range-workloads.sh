@@ -5,10 +5,8 @@
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
+. "$srcdir/tests/bench.sh"
 
-mpi_can_run || skip_all "configured without a launcher"
-program=$builddir/benchmarks/pawl-bench
-make_tmp
 kinds=$("$program" --list | awk '/\[ranges\]/ && !/only if named/ { print $1 }')
 [ -n "$kinds" ] || skip_all "no lock of this build has ranges"
 list=$(printf '%s\n' $kinds | paste -sd, -)
@@ -24,12 +22,6 @@ bench()
 			--repetitions=1 --progress=never --timeout=60 --json --baselines "$@" >"$tmp/lines" || return
 		grep -q '"acquires":0,' "$tmp/lines" || return 0
 	done
-}
-
-# number NAME LINE: the value of a field, the first of that name.
-number()
-{
-	printf '%s\n' "$2" | grep -oE "\"$1\":[-+.0-9e]+" | head -n 1 | cut -d: -f2
 }
 
 # complete RANKS OPTION...: each kind has a line for each workload, with acquires and
@@ -162,14 +154,8 @@ figures()
 	cat "$tmp/lines" >>"$tmp/lines.json"
 	bench 1 --bench=falseconflict --space=1048576 || return 1
 	cat "$tmp/lines" >>"$tmp/lines.json"
-	"$PYTHON" "$srcdir/benchmarks/pawl-report" plot --out "$tmp/figures" "$tmp/lines.json" || return 1
-	grep -q '>k = 2<' "$tmp/figures/falseconflict.svg" || return 1
-	for name in contestants range-grow range-sizes range-skew; do
-		for kind in $kinds; do
-			grep -q ">$kind<" "$tmp/figures/$name.svg" || { echo "$name: no $kind"; return 1; }
-		done
-		[ "$(grep -c '<path' "$tmp/figures/$name.svg")" -gt 4 ] || return 1
-	done
+	drawn 4 "$kinds" contestants range-grow range-sizes range-skew &&
+		grep -q '>k = 2<' "$tmp/figures/falseconflict.svg"
 }
 if [ -n "$PYTHON" ]; then
 	check "figures of all of them" figures

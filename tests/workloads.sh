@@ -5,12 +5,9 @@
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
+. "$srcdir/tests/bench.sh"
 
-mpi_can_run || skip_all "configured without a launcher"
-program=$builddir/benchmarks/pawl-bench
-make_tmp
-kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named|\[ranges\]/ { print $1 }' |
-	grep -vE '^(raw-pair|fompi-a|redlock|poet-free|citron-tree)$')
+kinds=$(bench_kinds | grep -vE '^(raw-pair|fompi-a|redlock|poet-free|citron-tree)$')
 
 # Without the MPI's own, whose critical sections take milliseconds where ranks outnumber
 # cores.
@@ -36,12 +33,6 @@ complete()
 		lines=$(grep -c "\"lock\":\"$kind\"" "$tmp/lines")
 		[ "$lines" = "$wanted" ] || { echo "$kind: $lines lines"; return 1; }
 	done
-}
-
-# number NAME LINE: the value of a field.
-number()
-{
-	printf '%s\n' "$2" | sed -n "s/.*\"$1\":\\([-+.0-9e]*\\).*/\\1/p"
 }
 
 two_nodes="topology=node:2 core:1"
@@ -140,13 +131,7 @@ figures()
 	bench 2 --bench=locktable,micro,tatp,tpcc --locks=1000 --warehouses=2 --lock=d-mcs,rma-rw ||
 		return 1
 	mv "$tmp/lines" "$tmp/lines.json"
-	"$PYTHON" "$srcdir/benchmarks/pawl-report" plot --out "$tmp/figures" "$tmp/lines.json" || return 1
-	for name in contestants locktable-cdf micro-ops tatp-cdf tpcc-cdf; do
-		for lock in d-mcs rma-rw; do
-			grep -q ">$lock<" "$tmp/figures/$name.svg" || { echo "$name: no $lock"; return 1; }
-		done
-		[ "$(grep -c '<path' "$tmp/figures/$name.svg")" -gt 8 ] || return 1
-	done
+	drawn 8 "d-mcs rma-rw" contestants locktable-cdf micro-ops tatp-cdf tpcc-cdf
 }
 if [ -n "$PYTHON" ]; then
 	check "figures of all of them" figures
