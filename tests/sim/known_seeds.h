@@ -11,6 +11,7 @@
 {"alock", "d-mcs-swap", 199},
 {"adaptive", "cached-late", 366},
 {"adaptive", "cached-last", 2231},
+{"adaptive", "cached-resume", 102},
 {"adaptive", "cached-restore", 174},
 {"adaptive", "cached-beside", 273},
 {"adaptive", "cached-reopen", 228},

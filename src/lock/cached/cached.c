@@ -455,6 +455,19 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	return changed || *late;
 }
 
+/* B: whether a sharer that a writer of its own node excludes comes in with the sharers of all
+ * nodes, since the node has been promised S. In QUEUE it would have the lock alone between writers.
+ */
+static bool has_promise(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t mode;
+
+	if (slot->mode != PAWL_SHARED || !policy_waits_for_promise(s))
+		return false;
+	mode = cached_look(slot, LINE_MODE);
+	return !mode_admits(slot, mode) && ((mode >> BACK_SHIFT) & MODE_MASK) == MODE_S;
+}
+
 /* For observers: a client of the own node, until the node waits for others. */
 static int64_t origin(const struct lock_setup *s, const struct lock_slot *slot)
 {
@@ -491,7 +504,8 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 			leave_take_back(s, slot);
 		if (take_handed(s, slot, false) || near_join(s, slot, false))
 			return PAWL_SUCCESS;
-		if (n == NEAR_WAIT || (!first_is_news(s, slot) && !await_mode(slot, &late)) || late)
+		if ((n == NEAR_WAIT && !has_promise(s, slot)) ||
+		    (!first_is_news(s, slot) && !await_mode(slot, &late)) || late)
 			break;
 		n = near_hit(s, slot, false, &counted);
 		n = near_drain(s, slot, n);
