@@ -48,9 +48,9 @@
  * Progress: starvation-free if holders release (lease 0), or are recovered.
  *
  * Why this is its best form: one atomic each to acquire and to release, as in the paper; and a
- * waiter that pauses for less than the clients ahead take, but looks all the time once it is next:
- * more acquires, and fewer reads for each, than in the ShiftLock paper
- * (doc/measured/reproduction.md).
+ * waiter that pauses for less than the clients ahead take, but looks all the time once it is next.
+ * So it has more acquires a second than in the ShiftLock paper, and where half of them write, fewer
+ * reads for each (doc/measured/reproduction.md).
  *
  * "dslr-printed" is the same lock with the pauses of the papers: a fixed time for each client
  * ahead, also for the one that is next, 1862 ns as in ShiftLock's artefact (more after 0.1 ms in

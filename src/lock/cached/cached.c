@@ -455,17 +455,12 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	return changed || *late;
 }
 
-/* B: whether a sharer that a writer of its own node excludes comes in with the sharers of all
- * nodes, since the node has been promised S. In QUEUE it would have the lock alone between writers.
- */
+/* B: whether a sharer that W excludes comes in with the sharers of all nodes, since its node has
+ * been promised S. In QUEUE it would have the lock alone between writers. */
 static bool has_promise(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t mode;
-
-	if (slot->mode != PAWL_SHARED || !policy_waits_for_promise(s))
-		return false;
-	mode = cached_look(slot, LINE_MODE);
-	return !mode_admits(slot, mode) && ((mode >> BACK_SHIFT) & MODE_MASK) == MODE_S;
+	return slot->mode == PAWL_SHARED && policy_waits_for_promise(s) &&
+	       ((cached_look(slot, LINE_MODE) >> BACK_SHIFT) & MODE_MASK) == MODE_S;
 }
 
 /* For observers: a client of the own node, until the node waits for others. */

@@ -38,7 +38,7 @@
  *                                     precedes asks again, and newcomers may come before that one
  *
  * Uncontended: 1 atomic in 1 round trip to acquire, in any mode, and 1 to release; for a part and
- * the intent at its whole, 2 in 1, and 2 in 1. A release that is posted takes no round trip, (G).
+ * the intent at its whole, 2 in 1, and 2 in 1. A release that is posted takes no round trip: (G).
  * Hand-over between exclusive holders: as in rma-mcs, without access to W.
  *
  * Ordering guarantees

@@ -269,10 +269,9 @@ static int await_a(const struct lock_setup *s, struct lock_slot *slot, struct le
 {
 	struct rma_client *c = &slot->client;
 	uint64_t began = rma_clock(c), moved = began, trip = 0;
-	struct rma_pause p = backoff_pause(&options_of(s)->backoff, 0);
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, slot->deadline_ns);
 	int64_t last = w->seen, so_far = 0;
 
-	p.deadline_ns = slot->deadline_ns;
 	for (;;) {
 		uint64_t before = lease_now(s, slot);
 		int64_t a;

@@ -83,10 +83,9 @@ int64_t pass_take_head(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word word = block_word(slot, BLOCK_HEAD);
-	struct rma_pause p = backoff_pause(&options_of(s)->backoff, 0);
+	struct rma_pause p = backoff_pause(&options_of(s)->backoff, patience(s, slot));
 	int64_t head = 0;
 
-	p.deadline_ns = patience(s, slot);
 	for (;;) {
 		rma_fao(c, word, RMA_REPLACE, 0, &head);
 		rma_flush(c, word); /* orders the swap before the look at head, and before R5 */
