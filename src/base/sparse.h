@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays by rank of which a process writes few entries. Pages that are only read are the kernel's
  * page of zeros, so such an array takes memory for the entries in use, and address space for all.
- */
+ * (A kernel that has no such page gives one to each page that is read.) */
 #ifndef BASE_SPARSE_H
 #define BASE_SPARSE_H
 
