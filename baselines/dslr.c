@@ -95,11 +95,6 @@ RMA_INLINE struct dslr_slot *own_of(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-static int layout(struct lock_setup *s, char *err, size_t errlen)
-{
-	return bakery_layout(s, s->block, err, errlen);
-}
-
 /* dslr-printed does not have these options, which are never 0. */
 static bool is_printed(const struct lock_setup *s)
 {
@@ -122,8 +117,7 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 
 RMA_INLINE struct rma_word lock_word(const struct lock_setup *s, struct lock_slot *slot)
 {
-	return lock_home_word(s, &slot->client, s->domain, bakery_words(s), BAKERY_BYTES,
-			      slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, s->words, BAKERY_BYTES, slot->lock);
 }
 
 /* ---------------------------------------------------------------- beat and era */
@@ -346,7 +340,7 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
 		 size_t errlen)
 {
-	uint64_t word = (uint64_t)*lock_memory_home(s, m, bakery_words(s), BAKERY_BYTES, lock);
+	uint64_t word = (uint64_t)*lock_memory_home(s, m, s->words, BAKERY_BYTES, lock);
 
 	snprintf(err, errlen, "its word is 0x%llx", (unsigned long long)word);
 	return bakery_is_idle(word);
@@ -354,7 +348,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 
 static void age(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m)
 {
-	*lock_memory_home(s, m, bakery_words(s), BAKERY_BYTES, lock) =
+	*lock_memory_home(s, m, s->words, BAKERY_BYTES, lock) =
 	    (int64_t)(bakery_aged() | BEATS << BEAT | ERAS << ERA);
 }
 
@@ -381,10 +375,10 @@ static const struct lock_recovery_calls recovery = {.abandon = abandon, .uncheck
 /* Others overtake by earlier tickets. (The end of an era, which takes a death, voids the order.) */
 static const struct lock_check_calls check = {.overtakes = lock_others, .idle = idle, .age = age};
 
-#define CALLS                                                                                   \
-	.layout = layout, .describe = describe, .acquire = acquire, .try_acquire = try_acquire, \
-	.release = release, .settled = lock_is_answered, .posts_unmarked = true,                \
-	.recover = &recovery, .check = &check
+#define CALLS                                                                         \
+	.home_bytes = BAKERY_BYTES, .most_slots = BAKERY_COUNT, .describe = describe, \
+	.acquire = acquire, .try_acquire = try_acquire, .release = release,           \
+	.settled = lock_is_answered, .posts_unmarked = true, .recover = &recovery, .check = &check
 
 #define CAPABILITIES (PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS)
 

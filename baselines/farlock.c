@@ -128,14 +128,7 @@ RMA_INLINE struct farlock_slot *own_of(struct lock_slot *slot)
 	return lock_own(slot);
 }
 
-/* ----------------------------------------------------------------- layout */
-
-static int layout(struct lock_setup *s, char *err, size_t errlen)
-{
-	if (!lock_counts_slots(s, MOST_SLOTS, err, errlen))
-		return PAWL_ERR_UNSUPPORTED;
-	return cohorts_layout(s, err, errlen);
-}
+/* ------------------------------------------------------------------ words */
 
 RMA_INLINE struct rma_word word_of(const struct lock_setup *s, struct lock_slot *slot,
 				   uint64_t offset)
@@ -746,7 +739,9 @@ const struct lock_protocol lock_farlock = {
 	},
     .options = options,
     .home_bytes = LOCK_BYTES,
-    .layout = layout,
+    .state_bytes = sizeof(struct cohorts),
+    .most_slots = MOST_SLOTS,
+    .layout = cohorts_layout,
     .describe = cohorts_describe,
     .acquire = acquire,
     .try_acquire = try_acquire,

@@ -39,19 +39,13 @@ struct constants {
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct constants *k;
-
-	if (s->block > MAX_WINDOWS) {
-		snprintf(err, errlen,
-			 "mpi-win-lock needs a window for each lock of a home: at most %d locks a"
-			 " home, and %llu were asked for",
-			 MAX_WINDOWS, (unsigned long long)s->block);
-		return PAWL_ERR_UNSUPPORTED;
-	}
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	return PAWL_SUCCESS;
+	if (s->block <= MAX_WINDOWS)
+		return PAWL_SUCCESS;
+	snprintf(err, errlen,
+		 "mpi-win-lock needs a window for each lock of a home: at most %d locks a home, and"
+		 " %llu were asked for",
+		 MAX_WINDOWS, (unsigned long long)s->block);
+	return PAWL_ERR_UNSUPPORTED;
 }
 
 static void describe(const struct lock_setup *s, char *text, size_t len)
@@ -145,6 +139,7 @@ const struct lock_protocol lock_mpi_win_lock = {
 	    .capabilities = PAWL_CAP_SHARED,
 	},
     .options = options,
+    .state_bytes = sizeof(struct constants),
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -88,13 +88,10 @@ struct constants {
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct constants *k;
+	struct constants *k = s->state;
 
-	if (!lock_counts_clients(s, T_R_MOST, err, errlen))
-		return PAWL_ERR_OPTION;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
+	(void)err;
+	(void)errlen;
 	k->t_r = options_of(s)->t_r < T_R_MOST ? options_of(s)->t_r : T_R_MOST;
 	k->t_w = options_of(s)->t_w ? options_of(s)->t_w : WRITERS_IN_A_ROW;
 	return PAWL_SUCCESS;
@@ -337,6 +334,8 @@ const struct lock_protocol lock_rma_rw_entry = {
 	},
     .options = options,
     .home_bytes = ENTRY_BYTES,
+    .state_bytes = sizeof(struct constants),
+    .most_clients = T_R_MOST,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

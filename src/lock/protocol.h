@@ -169,11 +169,17 @@ struct lock_protocol {
 	/* Bytes that each lock has at its home, all zero at first, from s->words on; 0: layout()
 	 * reserves what locks have. */
 	uint64_t home_bytes;
-	/* Choose the layout: lock_reserve() the other words of s->n locks, and put constants into
-	 * s->state. A pure function of s. PAWL_ERR_*, with a message in err, if the parameters do
-	 * not fit. NULL: home_bytes says all. */
+	/* Bytes of s->state, all zero at first; 0: the kind has no constants. */
+	size_t state_bytes;
+	/* The most clients at a lock at a time, or slots of all ranks, that the words can count; 0:
+	 * all. A table that may have more is refused. */
+	uint64_t most_clients, most_slots;
+	/* Choose the layout: lock_reserve() the other words of s->n locks, and fill in s->state. A
+	 * pure function of s. PAWL_ERR_*, with a message in err, if the parameters do not fit.
+	 * NULL: the fields above say all. */
 	int (*layout)(struct lock_setup *s, char *err, size_t errlen);
-	/* Free what s->state points to, but not s->state; NULL: nothing. */
+	/* Free what s->state points to, but not s->state, also after a failed layout(); NULL:
+	 * nothing. */
 	void (*destroy)(struct lock_setup *s);
 	/* Print the parameters in force, for people; NULL: none. */
 	void (*describe)(const struct lock_setup *s, char *text, size_t len);

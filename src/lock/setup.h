@@ -50,7 +50,7 @@ struct lock_setup {
 	 * rma_post(). While the layout is chosen: it may have. */
 	bool posts;
 	uint64_t slots;               /* offset of the queue nodes in every segment */
-	uint64_t words;               /* of what locks have at their homes (home_bytes) */
+	uint64_t words;               /* of what locks have at their homes, mostly home_bytes */
 	uint64_t events, event_nodes; /* offsets of words for events (client/events.h); 0: none */
 	uint64_t names; /* offset of the names of the locks at their homes; 0: they have none */
 	uint64_t lives; /* the same of the words of life.h */
@@ -60,7 +60,7 @@ struct lock_setup {
 	struct lock_area area[LOCK_MOST_AREAS];
 	int areas;
 	bool uneven; /* elements of an area differ in size, and so do segments */
-	/* The protocol's constants, set by its layout(); the library calls free() on it. */
+	/* The protocol's constants (state_bytes). */
 	void *state;
 };
 

@@ -56,6 +56,12 @@ static int lay_out(struct lock_setup *s, char *err, size_t errlen)
 		s->board = lock_reserve(s, 1, s->board_bytes);
 	if (p->home_bytes)
 		s->words = lock_reserve(s, s->block, p->home_bytes);
+	if (p->most_clients && !lock_counts_clients(s, p->most_clients, err, errlen))
+		return PAWL_ERR_OPTION;
+	if (p->most_slots && !lock_counts_slots(s, p->most_slots, err, errlen))
+		return PAWL_ERR_UNSUPPORTED;
+	if (p->state_bytes && !lock_constants(s, p->state_bytes, err, errlen))
+		return PAWL_ERR_NOMEM;
 	return p->layout ? p->layout(s, err, errlen) : PAWL_SUCCESS;
 }
 
@@ -94,7 +100,7 @@ int setup_layout(struct lock_setup *s)
 
 void setup_free(struct lock_setup *s)
 {
-	if (s->protocol && s->protocol->destroy)
+	if (s->state && s->protocol->destroy)
 		s->protocol->destroy(s);
 	free(s->state);
 	s->state = NULL;

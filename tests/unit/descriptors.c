@@ -72,6 +72,7 @@ static void blocks(const struct lock_protocol *p)
 	check(kinds_find(p->kind.name) == p, p, "no other has its name");
 	check((p->layout || p->home_bytes) && p->acquire && p->release, p,
 	      "layout, acquire, release");
+	check(!p->destroy || p->state_bytes, p, "destroy: constants");
 	check(!p->timed || !p->timed->resume == !p->timed->passed, p, "resume and passed");
 	check(!p->recover || p->recover->abandon, p, "recover: abandon");
 	check(!p->recover || !is_of_library(p) ||

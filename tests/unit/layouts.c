@@ -146,18 +146,18 @@ static int64_t *word(void *arg, int rank, uint64_t offset)
 	return words + ((uint64_t)rank * setup.bytes + offset) / 8;
 }
 
-static bool all_idle(const struct lock_protocol *p, char *err, size_t errlen)
+static bool all_idle(char *err, size_t errlen)
 {
 	struct lock_memory m = {.word = word};
 
 	for (uint64_t l = 0; l < LOCKS; l++)
-		if (!p->check->idle(&setup, l, &m, err, errlen))
+		if (!setup.protocol->check->idle(&setup, l, &m, err, errlen))
 			return false;
 	return true;
 }
 
 /* Whether some value in the word is reported, with a message. */
-static bool is_reported(const struct lock_protocol *p, int64_t *w, char *bad, size_t len)
+static bool is_reported(int64_t *w, char *bad, size_t len)
 {
 	static const int64_t values[] = {1, -1, 2, INT64_C(1) << 20, INT64_C(1) << 40, INT64_MIN};
 	bool reported = false;
@@ -166,7 +166,7 @@ static bool is_reported(const struct lock_protocol *p, int64_t *w, char *bad, si
 		char err[ERROR_LENGTH] = "";
 
 		*w = values[v];
-		if (!all_idle(p, err, sizeof err)) {
+		if (!all_idle(err, sizeof err)) {
 			reported = true;
 			if (!err[0])
 				snprintf(bad, len, "no sentence for a word");
@@ -190,11 +190,11 @@ static void idle_words(const struct lock_protocol *p, const char *topology)
 	all = setup.bytes / 8 * (uint64_t)topo->nranks;
 	words = calloc(all + setup.bytes / 8, sizeof *words);
 	snprintf(what, sizeof what, "words that are not idle are reported (%s)", topology);
-	if (words && all_idle(p, err, sizeof err)) {
+	if (words && all_idle(err, sizeof err)) {
 		/* The words up to the end of the header belong to the transport. */
 		for (uint64_t i = 0; i < all; i++)
 			reported += i % (setup.bytes / 8) >= RMA_HEADER_BYTES / 8 &&
-				    is_reported(p, &words[i], bad, sizeof bad);
+				    is_reported(&words[i], bad, sizeof bad);
 		check(!bad[0] && reported >= LOCKS, p->kind.name, what, bad);
 	} else {
 		check(false, p->kind.name, "words that are zero are idle", err);

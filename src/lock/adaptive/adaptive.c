@@ -152,13 +152,12 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 /* Find the words of the lock. */
 static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct adaptive_constants *k = s->state;
 	struct adaptive_slot *own = lock_own(slot);
 	struct rma_word w;
 
 	if (own->last == slot->lock + 1)
 		return;
-	own->queue = lock_home_word(s, &slot->client, RMA_NODE, k->lines + LINE_QUEUE, LINE_BYTES,
+	own->queue = lock_home_word(s, &slot->client, RMA_NODE, s->words + LINE_QUEUE, LINE_BYTES,
 				    slot->lock);
 	w = adaptive_word(slot, LINE_W);
 	own->w = rma_is_mapped_cpu(w) ? w.map : NULL;
@@ -366,6 +365,9 @@ const struct lock_protocol lock_adaptive = {
     .kind = ADAPTIVE_KIND,
     .nodes = &lock_cached,
     .options = adaptive_options,
+    .home_bytes = LINE_BYTES,
+    .state_bytes = sizeof(struct adaptive_constants),
+    .most_clients = MOST_CLIENTS,
     .layout = adaptive_layout,
     .describe = adaptive_describe,
     .acquire = acquire,

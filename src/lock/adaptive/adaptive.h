@@ -36,7 +36,6 @@ _Static_assert((W_HELD | W_STRICT) < 1 << SHARED_SHIFT && SHARED_INTENTS_SHIFT +
 	       "the fields of W do not overlap, and W is never negative");
 
 struct adaptive_constants {
-	uint64_t lines;
 	int package_level;      /* level of the topology; 0: no package has a queue */
 	struct lock_area tails; /* of the queues of packages */
 	bool keeps_order;       /* patience 0 */

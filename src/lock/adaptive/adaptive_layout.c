@@ -16,19 +16,15 @@ enum { LONG_PATIENCE_NS = 500000 };
 
 int adaptive_layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct adaptive_constants *k;
+	struct adaptive_constants *k = s->state;
 
-	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
-		return PAWL_ERR_OPTION;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
+	(void)err;
+	(void)errlen;
 	k->decides = adaptive_options_of(s)->patience < 0;
 	k->patience =
 	    k->decides ? LONG_PATIENCE_NS : (uint64_t)adaptive_options_of(s)->patience * 1000;
 	k->keeps_order = k->patience == 0;
 	k->package_level = k->keeps_order ? 0 : package_level(s);
-	k->lines = lock_reserve(s, s->block, LINE_BYTES);
 	if (k->package_level)
 		lock_reserve_at_level(s, &k->tails, k->package_level, s->n, sizeof(int64_t));
 	return PAWL_SUCCESS;
@@ -56,10 +52,8 @@ uint64_t adaptive_overtakes(const struct lock_setup *s, int mode)
 bool adaptive_idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m,
 		   char *err, size_t errlen)
 {
-	const struct adaptive_constants *k = s->state;
-	const int64_t *line;
+	const int64_t *line = lock_memory_home(s, m, s->words, LINE_BYTES, lock);
 
-	line = lock_memory_home(s, m, k->lines, LINE_BYTES, lock);
 	snprintf(err, errlen, "W is 0x%llx, QUEUE 0x%llx", (unsigned long long)line[0],
 		 (unsigned long long)line[1]);
 	return line[0] == 0 && line[1] == 0;

@@ -433,6 +433,7 @@ const struct lock_protocol lock_alock = {
 	},
     .options = options,
     .home_bytes = LOCK_BYTES,
+    .state_bytes = sizeof(struct cohorts),
     .layout = cohorts_layout,
     .describe = describe,
     .acquire = acquire,

@@ -25,7 +25,7 @@ struct cohorts {
 	uint64_t clients[2]; /* of each cohort, at most */
 };
 
-/* Parts of a struct lock_protocol. */
+/* Parts of a struct lock_protocol, with state_bytes of a struct cohorts. */
 int cohorts_layout(struct lock_setup *s, char *err, size_t errlen);
 void cohorts_describe(const struct lock_setup *s, char *text, size_t len);
 /* How many clients a client waits for at most: everybody ahead in the own queue once. And the other

@@ -112,7 +112,6 @@ enum { NONE, WAITS_X, WAITS_S, TURN, DONE, STATES = 7, TIMED = 8, SLOT_AT = 4, E
 enum { MORE = 1, GRANT_AT = 1 };
 
 struct constants {
-	uint64_t locks;
 	uint64_t bytes;    /* of a lock */
 	uint32_t mask;     /* size of the ring - 1 */
 	uint32_t writers;  /* mask of WRITERS in the header; VERSION begins at writers + 1 */
@@ -138,13 +137,10 @@ RMA_INLINE struct declock_slot *own_of(struct lock_slot *slot)
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	uint64_t slots = lock_all_slots(s), ring = 2;
-	struct constants *k;
+	struct constants *k = s->state;
 
-	if (!lock_counts_slots(s, MOST_SLOTS, err, errlen))
-		return PAWL_ERR_UNSUPPORTED;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
+	(void)err;
+	(void)errlen;
 	while (ring < slots) /* (E) */
 		ring *= 2;
 	k->mask = (uint32_t)(ring - 1);
@@ -153,7 +149,7 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 		k->versions /= 2;
 	k->writers = (MOST_SLOTS + 1) / k->versions - 1;
 	k->bytes = (2 + ring) * WORD_BYTES;
-	k->locks = lock_reserve(s, s->block, k->bytes);
+	s->words = lock_reserve(s, s->block, k->bytes);
 	return PAWL_SUCCESS;
 }
 
@@ -168,7 +164,7 @@ RMA_INLINE struct rma_word header_of(const struct lock_setup *s, struct lock_slo
 {
 	const struct constants *k = s->state;
 
-	return lock_home_word(s, &slot->client, s->domain, k->locks, k->bytes, slot->lock);
+	return lock_home_word(s, &slot->client, s->domain, s->words, k->bytes, slot->lock);
 }
 
 /* The entry of a position at the slot's lock. */
@@ -932,7 +928,7 @@ static int64_t *header_at(const struct lock_setup *s, uint64_t lock, const struc
 {
 	const struct constants *k = s->state;
 
-	return lock_memory_home(s, m, k->locks, k->bytes, lock);
+	return lock_memory_home(s, m, s->words, k->bytes, lock);
 }
 
 static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_memory *m, char *err,
@@ -964,6 +960,8 @@ const struct lock_protocol lock_declock = {
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR |
 			    PAWL_CAP_OPTIMISTIC | PAWL_CAP_UPGRADE,
 	},
+    .state_bytes = sizeof(struct constants),
+    .most_slots = MOST_SLOTS,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

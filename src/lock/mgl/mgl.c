@@ -142,15 +142,9 @@ struct constants {
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct constants *k;
-	int rc;
+	struct constants *k = s->state;
+	int rc = queue_tree_layout(s, &k->tree, 0, err, errlen);
 
-	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
-		return PAWL_ERR_OPTION;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	rc = queue_tree_layout(s, &k->tree, 0, err, errlen);
 	k->node_level = lock_node_level(s);
 	if (rc == PAWL_SUCCESS && k->node_level) {
 		lock_reserve_at_level(s, &k->joint, k->node_level, s->n, JOINT_BYTES);
@@ -823,6 +817,8 @@ const struct lock_protocol lock_mgl = {
 	},
     .options = options,
     .home_bytes = WORD_BYTES,
+    .state_bytes = sizeof(struct constants),
+    .most_clients = MOST_CLIENTS,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -47,32 +47,6 @@ enum { N_X = 0, MAX_X = 14, MAX_S = 28, BEAT = 42, ERA = 45, N_S = 51, ERA_BITS 
 	(((BAKERY_COUNT | BAKERY_GUARD) << MAX_X) | ((BAKERY_COUNT | BAKERY_GUARD) << MAX_S))
 _Static_assert(MAX_S + 14 == BEAT && BEAT + 3 == ERA && N_S + 13 == 64, "the parts fill the word");
 
-/* The constants of a kind that needs only the place of its words. */
-struct bakery {
-	uint64_t words;
-};
-
-/* A layout with `words` words at each home. */
-static inline int bakery_layout(struct lock_setup *s, uint64_t words, char *err, size_t errlen)
-{
-	struct bakery *k;
-
-	if (!lock_counts_slots(s, BAKERY_COUNT, err, errlen))
-		return PAWL_ERR_UNSUPPORTED;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	k->words = lock_reserve(s, words, BAKERY_BYTES);
-	return PAWL_SUCCESS;
-}
-
-RMA_INLINE uint64_t bakery_words(const struct lock_setup *s)
-{
-	const struct bakery *k = s->state;
-
-	return k->words;
-}
-
 RMA_INLINE uint64_t bakery_count_of(uint64_t word, int at)
 {
 	return (word >> at) & BAKERY_COUNT;

@@ -69,7 +69,8 @@ static int layout(struct lock_setup *s, char *err, size_t errlen)
 			 (unsigned long long)MOST_WORDS / s->block);
 		return PAWL_ERR_UNSUPPORTED;
 	}
-	return bakery_layout(s, s->block * (uint64_t)options_of(s)->segments, err, errlen);
+	s->words = lock_reserve(s, s->block * (uint64_t)options_of(s)->segments, BAKERY_BYTES);
+	return PAWL_SUCCESS;
 }
 
 static void describe(const struct lock_setup *s, char *text, size_t len)
@@ -101,7 +102,7 @@ static int64_t last_segment(const struct lock_setup *s, const struct lock_slot *
 
 static uint64_t place(const struct lock_setup *s, uint64_t index, int64_t segment)
 {
-	return bakery_words(s) +
+	return s->words +
 	       (index * (uint64_t)options_of(s)->segments + (uint64_t)segment) * BAKERY_BYTES;
 }
 
@@ -268,6 +269,7 @@ const struct lock_protocol lock_ss = {
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_FAIR | PAWL_CAP_RANGES,
 	},
     .options = options,
+    .most_slots = BAKERY_COUNT,
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

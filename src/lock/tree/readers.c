@@ -15,9 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Both forms count the present readers in 32 bits. */
-#define MOST_CLIENTS UINT64_C(0xffffffff)
-
 /* Groups of T_DC ranks, or of one if each node has one: arrays of this table, 12 bytes a rank. */
 static bool number_groups(const struct lock_setup *s, struct readers *r, int size)
 {
@@ -87,9 +84,6 @@ void readers_free(struct readers *r)
 
 int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen)
 {
-	if (!lock_counts_clients(s, MOST_CLIENTS, err, errlen))
-		return PAWL_ERR_OPTION;
-
 	r->t_dc = (int)rma_rw_options(s)->t_dc;
 	r->by_node = r->t_dc == 0;
 	r->t_r = rma_rw_options(s)->t_r;

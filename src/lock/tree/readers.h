@@ -83,6 +83,8 @@ struct readers_form {
 };
 
 extern const struct readers_form readers_ticket, readers_gate;
+/* Both forms count the present readers in 32 bits. */
+#define READERS_MOST UINT64_C(0xffffffff)
 
 int readers_layout(struct lock_setup *s, struct readers *r, char *err, size_t errlen);
 void readers_free(struct readers *r);

@@ -22,12 +22,9 @@
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct queue_tree *t = lock_constants(s, sizeof *t, err, errlen);
-	int rc;
+	struct queue_tree *t = s->state;
+	int rc = queue_tree_layout(s, t, 0, err, errlen);
 
-	if (!t)
-		return PAWL_ERR_NOMEM;
-	rc = queue_tree_layout(s, t, 0, err, errlen);
 	if (rc == PAWL_SUCCESS)
 		queue_tree_may_post(s, t);
 	return rc;
@@ -103,6 +100,7 @@ const struct lock_protocol lock_rma_mcs = {
 	    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .options = options,
+    .state_bytes = sizeof(struct queue_tree),
     .layout = layout,
     .describe = describe,
     .acquire = acquire,

@@ -52,11 +52,9 @@ static int64_t writers_in_a_row(const struct lock_setup *s)
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
+	struct constants *k = s->state;
 	int rc;
 
-	if (!k)
-		return PAWL_ERR_NOMEM;
 	k->t_w = writers_in_a_row(s);
 	rc = queue_tree_layout(s, &k->tree, k->t_w, err, errlen);
 	return rc ? rc : readers_layout(s, &k->readers, err, errlen);
@@ -66,9 +64,7 @@ static void destroy(struct lock_setup *s)
 {
 	struct constants *k = s->state;
 
-	if (k) {
-		readers_free(&k->readers);
-	}
+	readers_free(&k->readers);
 }
 
 static void describe(const struct lock_setup *s, char *text, size_t len)
@@ -250,6 +246,8 @@ const struct lock_protocol lock_rma_rw = {
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR,
 	},
     .options = options,
+    .state_bytes = sizeof(struct constants),
+    .most_clients = READERS_MOST,
     .layout = layout,
     .destroy = destroy,
     .describe = describe,
