@@ -139,7 +139,7 @@ static void call(void *arg)
 	t->first = s->request[rank].next;
 	t->answers = NO_RANK;
 	s->serving = t;
-	s->server->serve(s->server->state, &s->request[rank].what, rank);
+	s->server->calls->serve(s->server, &s->request[rank].what, rank);
 	s->request[rank].waited = !s->request[rank].replied;
 	took = call_time(s);
 	if (changed_under_lock(s->world->protocol.kind.name)) {

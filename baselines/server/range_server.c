@@ -47,18 +47,6 @@ struct constants {
 	int max_held;
 };
 
-static int lay_out(struct lock_setup *s, const struct range_store *store, char *err, size_t errlen)
-{
-	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
-
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	k->server.comm = MPI_COMM_NULL;
-	k->store = store;
-	k->max_held = s->max_held;
-	return PAWL_SUCCESS;
-}
-
 static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	(void)s;
@@ -68,9 +56,9 @@ static void describe(const struct lock_setup *s, char *text, size_t len)
 /* ----------------------------------------------------------------------- server */
 
 /* (B) */
-static void answer_yes(void *state, uint64_t client)
+static void answer_yes(void *constants, uint64_t client)
 {
-	struct constants *k = state;
+	struct constants *k = constants;
 	uint64_t held = (uint64_t)k->max_held;
 
 	server_answer(&k->server, (int)(client / held), SERVER_FIRST_TAG + (int)(client % held),
@@ -113,48 +101,39 @@ static void serve_request(struct constants *k, const struct server_request *r, i
 }
 
 /* (A) */
-static void serve(void *state, const struct server_request *r, int rank)
+static void serve(struct server *v, const struct server_request *r, int rank)
 {
-	struct constants *k = state;
+	struct constants *k = (void *)v;
 	uint64_t before = range_queue_compared(k->queue);
 
-	k->server.holders = range_queue_holders(k->queue, r->index);
+	v->holders = range_queue_holders(k->queue, r->index);
 	serve_request(k, r, rank);
-	k->server.compared = range_queue_compared(k->queue) - before;
+	v->compared = range_queue_compared(k->queue) - before;
 }
 
-static int start(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen)
+static bool create(struct server *v, const struct lock_setup *s)
 {
-	struct constants *k = s->state;
-	uint64_t clients = lock_all_slots(s);
-	int rc = server_prepare(&k->server, s, mpi_comm, err, errlen);
+	struct constants *k = (void *)v;
 
-	if (rc != PAWL_SUCCESS || !k->server.mine)
-		return rc;
-	k->queue = range_queue_create(k->store, k->server.mine, clients);
-	if (!k->queue) {
-		snprintf(err, errlen, "out of memory");
-		return PAWL_ERR_NOMEM;
-	}
-	k->server.serve = serve;
-	k->server.state = k;
-	return server_start(&k->server, s, err, errlen);
+	k->queue = range_queue_create(k->store, v->mine, lock_all_slots(s));
+	return k->queue;
 }
 
-/* No client holds or awaits a range any more. */
-static void stop(struct lock_setup *s)
+static void destroy(struct server *v)
 {
-	struct constants *k = s->state;
+	struct constants *k = (void *)v;
 
-	server_stop(&k->server);
 	range_queue_free(k->queue);
 }
 
-static void halt(struct lock_setup *s)
+static int lay_out(struct lock_setup *s, const struct range_store *store)
 {
+	static const struct server_calls calls = {create, serve, destroy};
 	struct constants *k = s->state;
 
-	server_halt(&k->server);
+	k->store = store;
+	k->max_held = s->max_held;
+	return server_layout(s, &calls);
 }
 
 /* ---------------------------------------------------------------------- clients */
@@ -166,25 +145,18 @@ static int with_mode(const struct lock_slot *slot, int what)
 
 static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	return server_ask_until(&k->server, s, slot, with_mode(slot, ASK), CANCEL)
-		   ? PAWL_SUCCESS
-		   : PAWL_ERR_TIMEOUT;
+	return server_ask(s, slot, with_mode(slot, ASK), CANCEL) ? PAWL_SUCCESS : PAWL_ERR_TIMEOUT;
 }
 
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	return server_ask(&k->server, s, slot, with_mode(slot, TRY)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+	return server_ask(s, slot, with_mode(slot, TRY), SERVER_NO_CANCEL) ? PAWL_SUCCESS
+									   : PAWL_ERR_BUSY;
 }
 
 static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct constants *k = s->state;
-
-	server_ask(&k->server, s, slot, RELEASE);
+	server_ask(s, slot, RELEASE, SERVER_NO_CANCEL);
 	return PAWL_SUCCESS;
 }
 
@@ -192,13 +164,15 @@ static int release(const struct lock_setup *s, struct lock_slot *slot)
 
 static const struct lock_range_calls ranges = {.keeps_out = lock_keeps_units};
 static const struct lock_mpi_calls servers = {
-    .open = start, .close = stop, .halt = halt, .by_server = true};
+    .open = server_open, .close = server_close, .halt = server_halt, .by_server = true};
 
 /* A kind: its structure, and what it can beside what all three can. */
 #define KIND(kind_name, text, structure, more)                                        \
 	static int layout_##kind_name(struct lock_setup *s, char *err, size_t errlen) \
 	{                                                                             \
-		return lay_out(s, &(structure), err, errlen);                         \
+		(void)err;                                                            \
+		(void)errlen;                                                         \
+		return lay_out(s, &(structure));                                      \
 	}                                                                             \
 	const struct lock_protocol lock_##kind_name = {                               \
 	    .kind =                                                                   \
@@ -209,6 +183,7 @@ static const struct lock_mpi_calls servers = {
 		    .capabilities = PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR |   \
 				    PAWL_CAP_THREADS | PAWL_CAP_RANGES | (more),      \
 		},                                                                    \
+	    .state_bytes = sizeof(struct constants),                                  \
 	    .layout = layout_##kind_name,                                             \
 	    .describe = describe,                                                     \
 	    .acquire = acquire,                                                       \

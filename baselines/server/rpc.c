@@ -38,16 +38,6 @@ struct constants {
 	int64_t *words;
 };
 
-static int layout(struct lock_setup *s, char *err, size_t errlen)
-{
-	struct constants *k = lock_constants(s, sizeof *k, err, errlen);
-
-	if (!k)
-		return PAWL_ERR_NOMEM;
-	k->server.comm = MPI_COMM_NULL;
-	return PAWL_SUCCESS;
-}
-
 static void describe(const struct lock_setup *s, char *text, size_t len)
 {
 	backoff_describe(s, "a server on each node, ", text, len);
@@ -75,55 +65,39 @@ static bool decide(int64_t *word, int what)
 	}
 }
 
-static void serve(void *state, const struct server_request *r, int rank)
+static void serve(struct server *v, const struct server_request *r, int rank)
 {
-	struct constants *k = state;
-	bool yes = decide(&k->words[r->index], r->what);
+	struct constants *k = (void *)v;
 
-	server_answer(&k->server, rank, r->tag, yes); /* (B) */
+	server_answer(v, rank, r->tag, decide(&k->words[r->index], r->what)); /* (B) */
 }
 
-static int start(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen)
+static bool create(struct server *v, const struct lock_setup *s)
 {
-	struct constants *k = s->state;
-	int rc = server_prepare(&k->server, s, mpi_comm, err, errlen);
+	struct constants *k = (void *)v;
 
-	if (rc != PAWL_SUCCESS)
-		return rc;
-	k->words = calloc(k->server.mine + 1, sizeof *k->words);
-	if (!k->words) {
-		snprintf(err, errlen, "out of memory");
-		return PAWL_ERR_NOMEM;
-	}
-	k->server.serve = serve;
-	k->server.state = k;
-	return server_start(&k->server, s, err, errlen);
+	(void)s;
+	k->words = calloc(v->mine, sizeof *k->words);
+	return k->words;
 }
 
-/* No client holds or awaits a lock any more. */
-static void stop(struct lock_setup *s)
+static void destroy(struct server *v)
 {
-	struct constants *k = s->state;
+	struct constants *k = (void *)v;
 
-	server_stop(&k->server);
 	free(k->words);
 }
 
-static void halt(struct lock_setup *s)
+static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct constants *k = s->state;
+	static const struct server_calls calls = {create, serve, destroy};
 
-	server_halt(&k->server);
+	(void)err;
+	(void)errlen;
+	return server_layout(s, &calls);
 }
 
 /* ---------------------------------------------------------------------- clients */
-
-static bool ask(const struct lock_setup *s, struct lock_slot *slot, int what)
-{
-	const struct constants *k = s->state;
-
-	return server_ask(&k->server, s, slot, what);
-}
 
 static int attempt_of(const struct lock_slot *slot)
 {
@@ -134,7 +108,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct rma_pause p = backoff_pause(&options_of(s)->backoff, slot->deadline_ns);
 
-	while (!ask(s, slot, attempt_of(slot)))
+	while (!server_ask(s, slot, attempt_of(slot), SERVER_NO_CANCEL))
 		if (!rma_pause(&slot->client, &p, "the server to say yes"))
 			return PAWL_ERR_TIMEOUT;
 	return PAWL_SUCCESS;
@@ -142,12 +116,13 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 
 static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 {
-	return ask(s, slot, attempt_of(slot)) ? PAWL_SUCCESS : PAWL_ERR_BUSY;
+	return server_ask(s, slot, attempt_of(slot), SERVER_NO_CANCEL) ? PAWL_SUCCESS
+								       : PAWL_ERR_BUSY;
 }
 
 static int release(const struct lock_setup *s, struct lock_slot *slot)
 {
-	ask(s, slot, RELEASE);
+	server_ask(s, slot, RELEASE, SERVER_NO_CANCEL);
 	return PAWL_SUCCESS;
 }
 
@@ -162,11 +137,14 @@ const struct lock_protocol lock_rpc = {
 	    .capabilities = PAWL_CAP_SHARED | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_THREADS,
 	},
     .options = options,
+    .state_bytes = sizeof(struct constants),
     .layout = layout,
     .describe = describe,
     .acquire = acquire,
     .try_acquire = try_acquire,
     .release = release,
     .timed = LOCK_KEEPS_NO_PLACE,
-    .mpi = &(const struct lock_mpi_calls){.open = start, .close = stop, .halt = halt},
+    .mpi = &(const struct lock_mpi_calls){.open = server_open,
+					  .close = server_close,
+					  .halt = server_halt},
 };

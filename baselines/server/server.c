@@ -46,7 +46,7 @@ static void *serve(void *arg)
 			rest(rma_now_ns() - asked);
 			continue;
 		}
-		v->serve(v->state, &r, status.MPI_SOURCE);
+		v->calls->serve(v, &r, status.MPI_SOURCE);
 		asked = rma_now_ns();
 		PMPI_Irecv(&r, sizeof r, MPI_BYTE, MPI_ANY_SOURCE, SERVER_REQUEST_TAG, v->comm,
 			   &next);
@@ -89,7 +89,17 @@ static void deal_out(struct server *v, const struct lock_setup *s, int rank)
 	}
 }
 
-int server_prepare(struct server *v, const struct lock_setup *s, void *mpi_comm, char *err,
+int server_layout(struct lock_setup *s, const struct server_calls *calls)
+{
+	struct server *v = s->state;
+
+	v->comm = MPI_COMM_NULL;
+	v->calls = calls;
+	return PAWL_SUCCESS;
+}
+
+/* Determine the ranks that serve. */
+static int prepare(struct server *v, const struct lock_setup *s, void *mpi_comm, char *err,
 		   size_t errlen)
 {
 	size_t ranks = (size_t)s->topo->nranks;
@@ -113,20 +123,29 @@ int server_prepare(struct server *v, const struct lock_setup *s, void *mpi_comm,
 	return PAWL_SUCCESS;
 }
 
-int server_start(struct server *v, const struct lock_setup *s, char *err, size_t errlen)
+int server_open(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen)
 {
-	if (!v->mine || server_carrier)
-		return PAWL_SUCCESS;
-	v->serves = pthread_create(&v->thread, NULL, serve, v) == 0;
-	if (v->serves)
+	struct server *v = s->state;
+	int rc = prepare(v, s, mpi_comm, err, errlen);
+
+	if (rc != PAWL_SUCCESS || !v->mine)
+		return rc;
+	if (!v->calls->create(v, s)) {
+		snprintf(err, errlen, "out of memory");
+		return PAWL_ERR_NOMEM;
+	}
+	v->serves = !server_carrier && pthread_create(&v->thread, NULL, serve, v) == 0;
+	if (v->serves || server_carrier)
 		return PAWL_SUCCESS;
 	snprintf(err, errlen, "%s could not start the thread that answers its clients",
 		 s->protocol->kind.name);
 	return PAWL_ERR_NOMEM;
 }
 
-void server_halt(struct server *v)
+void server_halt(struct lock_setup *s)
 {
+	struct server *v = s->state;
+
 	if (!v->serves)
 		return;
 	atomic_store_explicit(&v->stop, true, memory_order_release);
@@ -134,25 +153,26 @@ void server_halt(struct server *v)
 	v->serves = false;
 }
 
-void server_stop(struct server *v)
+void server_close(struct lock_setup *s)
 {
-	server_halt(v);
+	struct server *v = s->state;
+
+	server_halt(s);
 	if (server_carrier)
 		server_carrier->close(v);
 	if (v->comm != MPI_COMM_NULL)
 		PMPI_Comm_free(&v->comm);
 	free(v->host);
 	free(v->first);
+	v->calls->destroy(v);
 }
 
 /* ---------------------------------------------------------------------- clients */
 
-enum { NO_CANCEL = -1 };
-
-static bool ask(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
-		int what, int cancel)
+bool server_ask(const struct lock_setup *s, struct lock_slot *slot, int what, int cancel)
 {
-	struct rma_pause p = {.deadline_ns = cancel == NO_CANCEL ? 0 : slot->deadline_ns};
+	const struct server *v = s->state;
+	struct rma_pause p = {.deadline_ns = cancel == SERVER_NO_CANCEL ? 0 : slot->deadline_ns};
 	struct server_request r = {
 	    .first = slot->first,
 	    .last = slot->last,
@@ -177,16 +197,4 @@ static bool ask(const struct server *v, const struct lock_setup *s, struct lock_
 		PMPI_Send(&r, sizeof r, MPI_BYTE, v->host[home], SERVER_REQUEST_TAG, v->comm);
 	}
 	return yes;
-}
-
-bool server_ask(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
-		int what)
-{
-	return ask(v, s, slot, what, NO_CANCEL);
-}
-
-bool server_ask_until(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
-		      int what, int cancel)
-{
-	return ask(v, s, slot, what, cancel);
 }

@@ -29,6 +29,18 @@ enum { SERVER_REQUEST_TAG = 0, SERVER_FIRST_TAG = 1 };
 
 struct server;
 
+/* What a kind does with the requests. Its constants begin with a struct server, and are all zero
+ * before but for that. */
+struct server_calls {
+	/* Allocate what a rank needs that serves. False: there is no memory. */
+	bool (*create)(struct server *v, const struct lock_setup *s);
+	/* Serve a request of a rank: call server_answer() now or later, or not if the request has
+	 * no answer. Called in the server's thread. */
+	void (*serve)(struct server *v, const struct server_request *r, int rank);
+	/* Free it, also after a failed create. No client holds or awaits anything any more. */
+	void (*destroy)(struct server *v);
+};
+
 /* Who carries the requests instead of the MPI, and has their servers' threads. prepare sets host,
  * first and mine; all ranks share one struct server. */
 struct server_carrier {
@@ -48,10 +60,7 @@ struct server {
 	int *host;       /* [ranks] the rank that serves the locks of this home */
 	uint64_t *first; /* [ranks] the number of the home's first lock there */
 	uint64_t mine;   /* number of locks that this rank serves */
-	/* Serve a request of a rank: call server_answer() now or later, or not if the request has
-	 * no answer. Called in the server's thread. */
-	void (*serve)(void *state, const struct server_request *r, int rank);
-	void *state;
+	const struct server_calls *calls;
 	pthread_t thread;
 	bool serves;
 	_Atomic(bool) stop;
@@ -61,25 +70,19 @@ struct server {
 	void *carried; /* of the carrier */
 };
 
-/* Determine the ranks that serve; *v is all zero before. Collective over the MPI_Comm at mpi_comm.
- * Returns PAWL_SUCCESS, or a code with the message in err. */
-int server_prepare(struct server *v, const struct lock_setup *s, void *mpi_comm, char *err,
-		   size_t errlen);
-/* Start the thread, if this rank serves; serve and state are set. */
-int server_start(struct server *v, const struct lock_setup *s, char *err, size_t errlen);
-/* Stop the thread only: requests are not answered any more. */
-void server_halt(struct server *v);
-/* Free everything, also after a failed start. Every request has been answered. */
-void server_stop(struct server *v);
+/* Parts of a layout() and of struct lock_mpi_calls. Before close, every request has been
+ * answered. */
+int server_layout(struct lock_setup *s, const struct server_calls *calls);
+int server_open(struct lock_setup *s, void *mpi_comm, char *err, size_t errlen);
+void server_close(struct lock_setup *s);
+void server_halt(struct lock_setup *s);
 
 void server_answer(const struct server *v, int rank, int tag, bool yes);
 
-/* Ask the server of the slot's lock, and wait for the answer. */
-bool server_ask(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
-		int what);
-/* The same; at the slot's deadline, if it has one, send the request cancel. It has no answer of its
- * own: the server then answers no to the first request, unless it has already answered yes. */
-bool server_ask_until(const struct server *v, const struct lock_setup *s, struct lock_slot *slot,
-		      int what, int cancel);
+/* Ask the server of the slot's lock, and wait for the answer. At the slot's deadline, if it has
+ * one, send the request cancel. It has no answer of its own: the server then answers no to the
+ * first request, unless it has already answered yes. SERVER_NO_CANCEL: wait in any case. */
+enum { SERVER_NO_CANCEL = -1 };
+bool server_ask(const struct lock_setup *s, struct lock_slot *slot, int what, int cancel);
 
 #endif
