@@ -5,12 +5,10 @@
 
 . "$srcdir/tests/tap.sh"
 . "$srcdir/tests/mpirun.sh"
-
-mpi_can_run || skip_all "configured without a launcher"
-program=$builddir/benchmarks/pawl-bench
-TMPDIR=$(mktemp -d)
+. "$srcdir/tests/bench.sh"
+TMPDIR=$(mktemp -d) # the name of a socket has to be short
 export TMPDIR
-trap 'rm -rf "$TMPDIR"' EXIT
+trap 'rm -rf "$tmp" "$TMPDIR"' EXIT
 
 # bench RANKS SECONDS OPTION...
 bench()
@@ -26,8 +24,7 @@ said=$(bench 1 60 --locks=2 --lock=redlock --iterations=1 2>&1)
 case $said in
 *"without hiredis"* | *"not in PATH"*) skip_all "${said#pawl-bench: redlock: }" ;;
 esac
-kinds=$("$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 } on && !/only if named|\[ranges\]/ { print $1 }' |
-	grep -vE '^(raw-pair|fompi-a|poet-free|citron-tree)$')
+kinds="$(bench_kinds) redlock"
 
 # Few accounts, so that transfers meet.
 sum_stays()

@@ -6,11 +6,12 @@ mpi_can_run || skip_all "configured without a launcher"
 program=$builddir/benchmarks/pawl-bench
 make_tmp
 
-# The locks in the program's list, without those that run only if they are named, and without ranges.
+# The locks in the program's list, without those that run only if they are named, without ranges, and
+# without what the list says is no lock.
 bench_kinds()
 {
 	"$program" --list | awk '/^Locks/ { on = 1; next } /^$/ { on = 0 }
-		on && !/only if named|\[ranges\]/ { print $1 }'
+		on && !/only if named|\[ranges\]|  no lock: |  not a lock / { print $1 }'
 }
 
 # number NAME LINE: the value of a field, the first of that name.

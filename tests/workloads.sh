@@ -7,7 +7,7 @@
 . "$srcdir/tests/mpirun.sh"
 . "$srcdir/tests/bench.sh"
 
-kinds=$(bench_kinds | grep -vE '^(raw-pair|fompi-a|redlock|poet-free|citron-tree)$')
+kinds=$(bench_kinds)
 
 # Without the MPI's own, whose critical sections take milliseconds where ranks outnumber
 # cores.
