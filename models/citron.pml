@@ -68,19 +68,7 @@
 #ifndef M
 #define M 2
 #endif
-#ifndef NP
-#define NP 3
-#endif
-#define ANY 9
-#ifndef W0
-#define W0 ANY
-#endif
-#ifndef W1
-#define W1 ANY
-#endif
-#ifndef W2
-#define W2 ANY
-#endif
+#include "citron_wants.inc"
 #define NONE 7
 
 byte below[3], next[3], done[3];
@@ -479,7 +467,7 @@ proctype P(byte p)
 	do
 	:: atomic {
 		WANT;
-		w = (p == 0 -> W0 : (p == 1 -> W1 : W2));
+		w = WANTED(p);
 #ifdef LIVE
 		if :: p == LIVE -> w = 5 :: else fi;
 #endif

@@ -71,19 +71,7 @@
 #ifndef GROWTHS
 #define GROWTHS 1
 #endif
-#define ANY 99
-#ifndef NP
-#define NP 3
-#endif
-#ifndef W0
-#define W0 ANY
-#endif
-#ifndef W1
-#define W1 ANY
-#endif
-#ifndef W2
-#define W2 ANY
-#endif
+#include "citron_wants.inc"
 
 /* nodes 1 to 4: R_1 to R_4; 5 to 9: A to E */
 #define NONE 0
@@ -346,7 +334,7 @@ proctype P(byte p)
 	do
 	:: atomic {
 		WANT;
-		w = (p == 0 -> W0 : (p == 1 -> W1 : W2));
+		w = WANTED(p);
 		if
 		:: w == ANY ->
 			if

@@ -74,25 +74,13 @@
  * | NP=2 NC=2 GROW BREAK_DROP W0=0 W1=2 | safe | assert | a waiter drops what it has if the tree has grown | words that count a client at the end |
  * | NP=2 NC=2 GROW BREAK_GROW W0=2 W1=2 | safe | assert | the grower changes TOP by a put | two holders, both in their leases |
  */
-#ifndef NP
-#define NP 3
-#endif
 #ifndef NC
 #define NC 3
 #endif
 #ifndef NE
 #define NE 4
 #endif
-#define ANY 9
-#ifndef W0
-#define W0 ANY
-#endif
-#ifndef W1
-#define W1 ANY
-#endif
-#ifndef W2
-#define W2 ANY
-#endif
+#include "citron_wants.inc"
 
 /* the copies */
 bit shut_r[NC], shut_p[NC];
@@ -280,8 +268,6 @@ inline bye(gone)
 #define MET_NOTHING skip
 #endif
 
-#define IS_ANY(p) (p == 0 && W0 == ANY || p == 1 && W1 == ANY || p == 2 && W2 == ANY)
-
 active [NP] proctype P()
 {
 	byte h = 1, u, has, th, e;
@@ -293,8 +279,8 @@ active [NP] proctype P()
 	{
 	skip;
 idle:	if
-	:: atomic { !IS_ANY(_pid) -> u = 1 << (_pid == 0 -> W0 : (_pid == 1 -> W1 : W2)) }
-	:: atomic { IS_ANY(_pid) -> if :: u = 1 :: u = 2 :: u = 4 fi }
+	:: atomic { WANTED(_pid) != ANY -> u = 1 << WANTED(_pid) }
+	:: atomic { WANTED(_pid) == ANY -> if :: u = 1 :: u = 2 :: u = 4 fi }
 	:: goto quit
 	fi;
 
