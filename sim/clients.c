@@ -1,306 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Virtual ranks acquire and release by the functions of src/client/, as they are in the library.
- * What each client holds is recorded here, apart from the words of the lock and from the slots, so
- * two holders are noticed in any case.
- */
-#include <stdio.h>
-#include <stdlib.h>
+/* Virtual ranks acquire and release by the functions of src/client/, as they are in the library. */
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/holds.h"
 
-enum { RETRY_NS = 100, RETRY_MOST_NS = 100000 };
 /* A deadline that does not pass in a world. */
 #define NEVER_NS UINT64_C(1000000000000)
 
 static uint64_t slot_bit(const struct lock_slot *slot)
 {
 	return UINT64_C(1) << (slot->index & 63);
-}
-
-static bool has_ranges(const struct sim_world *w)
-{
-	return w->request.protocol->kind.capabilities & PAWL_CAP_RANGES;
-}
-
-/* Exclusive grants, without those of changes of mode: they overtake whoever waits. */
-static uint64_t grants_by_turn(const struct sim_lock *l)
-{
-	return l->exclusive - l->changed;
-}
-
-/* A wait for a slot, by an acquire that has none yet, is not a wait for the lock. */
-void sim_begin_wait(struct sim_rank *r)
-{
-	if (!r->mode || r->waited || (!has_ranges(r->world) && !client_find(&r->clients, r->lock)))
-		return;
-	r->waited = true;
-	r->seen = grants_by_turn(&r->world->locks[r->lock]);
-}
-
-static const char *mode_name(int mode)
-{
-	if (mode & PAWL_INTENT)
-		return mode & PAWL_AHEAD ? "intent exclusive, ahead" : "intent exclusive";
-	if (mode & PAWL_INTENT_SHARED)
-		return mode & PAWL_AHEAD ? "intent shared, ahead" : "intent shared";
-	return mode == PAWL_EXCLUSIVE ? "exclusive" : "shared";
-}
-
-/* Check how many clients were granted the lock from the start of r's wait to its own grant. */
-static void check_overtakes(struct sim_rank *r)
-{
-	struct sim_world *w = r->world;
-	const struct lock_protocol *p = w->request.protocol;
-	uint64_t passed, most;
-
-	if (!r->waited)
-		return;
-	passed = grants_by_turn(&w->locks[r->lock]) - r->seen;
-	if (passed > w->most_overtakes)
-		w->most_overtakes = passed;
-	if (!p->check || !p->check->overtakes || !w->request.paced)
-		return;
-	most = p->check->overtakes(&w->setup, r->mode);
-	if (passed > most)
-		sim_fail(w, SIM_STARVED,
-			 "overtaking: rank %d waited (%s) while lock %llu was granted %llu times to"
-			 " writers; at most %llu can be",
-			 r->id, mode_name(r->mode), (unsigned long long)r->lock,
-			 (unsigned long long)passed, (unsigned long long)most);
-}
-
-static int *holders(struct sim_lock *l, int mode)
-{
-	if (mode & PAWL_INTENT)
-		return &l->intents;
-	if (mode & PAWL_INTENT_SHARED)
-		return &l->intents_shared;
-	return mode == PAWL_EXCLUSIVE ? &l->writers : &l->readers;
-}
-
-/* Whether the lock has holders that exclude this mode. */
-static bool in_conflict(const struct sim_lock *l, int mode)
-{
-	bool exclusive = mode == PAWL_EXCLUSIVE;
-
-	return l->writers || (l->readers && (exclusive || (mode & PAWL_INTENT))) ||
-	       (l->intents && (exclusive || mode == PAWL_SHARED)) ||
-	       (l->intents_shared && exclusive);
-}
-
-/* Whether a client has held for so long that others may take it for dead. The kind decides how long
- * a lease is in the end; it is at least a quarter of the option. In a kind without recovery only
- * readers have leases. */
-static bool outstays(const struct sim_hold *h)
-{
-	const struct sim_request *q = &h->rank->world->request;
-	bool leased =
-	    (q->protocol->kind.capabilities & PAWL_CAP_RECOVERS) || h->mode == PAWL_SHARED;
-	uint64_t lease = q->lease_ns;
-
-	return leased && lease && engine_now() - h->granted >= lease * SIM_NS / 4;
-}
-
-/* Of two holders that exclude each other, whether h has lost the lock to by: its acquire returned
- * first, and it outstays its lease. A client is not given up within a quarter of a lease from the
- * return of its acquire. So the rank whose acquire returned last got the lock after the other was
- * given up, even if it was stopped before it is counted here. */
-static bool loses_to(const struct sim_hold *h, const struct sim_hold *by)
-{
-	return h->granted <= by->granted && outstays(h);
-}
-
-/* ------------------------------------------------------------- recoveries (lock/life.c) */
-
-static struct lock_life life_of(const struct sim_hold *h)
-{
-	const struct sim_world *w = h->rank->world;
-
-	return w->protocol.recover->life(&w->setup, h->slot);
-}
-
-/* Keep a note of the hold; token 0: it ends without a release. */
-static void add_note(const struct sim_hold *h, int64_t token)
-{
-	struct sim_world *w = h->rank->world;
-	bool ranges = has_ranges(w);
-
-	if (w->setup.lives && (token || h->mode == PAWL_EXCLUSIVE))
-		w->notes[w->last_note++ % SIM_NOTES] =
-		    (struct sim_note){.lock = h->lock,
-				      .first = ranges ? h->slot->first : 0,
-				      .last = ranges ? h->slot->last : 0,
-				      .granted = h->granted,
-				      .term = life_of(h).term,
-				      .token = token,
-				      .shared = h->mode == PAWL_SHARED};
-}
-
-static bool is_about(const struct sim_note *n, const struct sim_hold *h)
-{
-	return n->granted && n->lock == h->lock && !(n->shared && h->mode == PAWL_SHARED) &&
-	       (!has_ranges(h->rank->world) ||
-		(n->first <= h->slot->last && h->slot->first <= n->last));
-}
-
-/* Whether the hold that was noted came before this one. A client that was stopped before its
- * acquire returned may have an earlier life than one whose acquire returned before. */
-static bool was_before(const struct sim_note *n, const struct sim_hold *h)
-{
-	int64_t term = life_of(h).term;
-
-	return n->term != term ? n->term < term : n->granted < h->granted;
-}
-
-/* Whether a holder of a later life has repaired what this hold may have left. The hold may end
- * after that, if its client was stopped in its acquire: no lock can then tell anybody, and storage
- * refuses the client by its number. */
-static bool was_repaired(const struct sim_note *n, const struct sim_lock *l)
-{
-	return n->term < l->repaired.term;
-}
-
-/* The holder is told of a recovery if and only if an earlier one has not released, or might have
- * died, and nobody has repaired since. */
-static void check_told(const struct sim_hold *h)
-{
-	struct sim_world *w = h->rank->world;
-	int64_t copy;
-
-	if (!w->setup.lives)
-		return;
-	copy = life_of(h).copy;
-	w->told += h->rank->told;
-	if (h->rank->told && (!copy || copy == w->locks[h->lock].repaired.copy))
-		sim_fail(w, SIM_MISUSE, "rank %d is told that lock %llu was recovered, %s",
-			 h->rank->id, (unsigned long long)h->lock,
-			 copy ? "which was repaired since" : "which never was");
-	for (int i = 0; i < SIM_NOTES && !h->rank->told; i++) {
-		const struct sim_note *n = &w->notes[i];
-
-		if (!n->token && is_about(n, h) && was_before(n, h) &&
-		    !was_repaired(n, &w->locks[h->lock]))
-			sim_fail(w, SIM_MISUSE,
-				 "rank %d is not told that an earlier holder of lock %llu has not"
-				 " released it",
-				 h->rank->id, (unsigned long long)h->lock);
-	}
-}
-
-static void uncount(struct sim_hold *h)
-{
-	if (h->counted)
-		--*holders(&h->rank->world->locks[h->lock], h->mode);
-	h->counted = false;
-}
-
-/* The hold ends without a release. */
-static void end_hold(struct sim_hold *h)
-{
-	if (h->counted)
-		add_note(h, 0);
-	uncount(h);
-}
-
-/* Another hold of some of these units that excludes h; NULL: there is none. */
-static struct sim_hold *overlapping(const struct sim_hold *h)
-{
-	struct sim_world *w = h->rank->world;
-
-	for (int id = 0; id < w->request.ranks; id++)
-		for (int i = 0; i < w->ranks[id].nheld; i++) {
-			struct sim_hold *other = &w->ranks[id].held[i];
-
-			if (other != h && other->counted && other->lock == h->lock &&
-			    !(other->mode == PAWL_SHARED && h->mode == PAWL_SHARED) &&
-			    other->slot->first <= h->slot->last &&
-			    h->slot->first <= other->slot->last)
-				return other;
-		}
-	return NULL;
-}
-
-/* Whether the client has its units: a rank that was stopped before its acquire returned may have
- * lost them. */
-static bool check_ranges(struct sim_hold *h)
-{
-	struct sim_rank *r = h->rank;
-	struct sim_hold *other;
-
-	sim_note(r, "has units %lld to %lld", (long long)h->slot->first, (long long)h->slot->last);
-	/* A client that outstayed its lease has lost its units; its release has to say so. */
-	while ((other = overlapping(h)) && loses_to(other, h)) {
-		end_hold(other);
-		sim_note(other->rank, "has lost its units to rank %d", r->id);
-	}
-	if (other && !outstays(h))
-		sim_fail(
-		    r->world, SIM_VIOLATION,
-		    "an overlap: rank %d got units %lld to %lld of space %llu while rank %d has"
-		    " %lld to %lld",
-		    r->id, (long long)h->slot->first, (long long)h->slot->last,
-		    (unsigned long long)h->lock, other->rank->id, (long long)other->slot->first,
-		    (long long)other->slot->last);
-	return !other;
-}
-
-/* A client that excludes this grant and has outstayed its lease has lost the lock; its release has
- * to say so. */
-static void take_from(const struct sim_hold *by)
-{
-	struct sim_world *w = by->rank->world;
-
-	for (int id = 0; id < w->request.ranks; id++)
-		for (int i = 0; i < w->ranks[id].nheld; i++) {
-			struct sim_hold *h = &w->ranks[id].held[i];
-
-			if (!h->counted || h->lock != by->lock || !loses_to(h, by))
-				continue;
-			end_hold(h);
-			sim_note(h->rank, "has lost lock %llu to rank %d",
-				 (unsigned long long)h->lock, by->rank->id);
-		}
-}
-
-/* As check_ranges(), for a lock. */
-static bool check_lock(struct sim_hold *h)
-{
-	struct sim_world *w = h->rank->world;
-	struct sim_lock *l = &w->locks[h->lock];
-
-	if (in_conflict(l, h->mode))
-		take_from(h);
-	if (!in_conflict(l, h->mode))
-		return true;
-	if (!outstays(h))
-		sim_fail(w, SIM_VIOLATION,
-			 "two holders: rank %d got lock %llu (%s) while %d writers, %d readers,"
-			 " %d intents exclusive and %d intents shared have it, the last of them"
-			 " rank %d",
-			 h->rank->id, (unsigned long long)h->lock, mode_name(h->mode), l->writers,
-			 l->readers, l->intents, l->intents_shared, l->last);
-	return false;
-}
-
-static void count_in(struct sim_hold *h)
-{
-	struct sim_world *w = h->rank->world;
-	struct sim_lock *l = &w->locks[h->lock];
-
-	w->acquires++;
-	w->accesses = 0;
-	sim_note(h->rank, "HOLDS lock %llu, %s", (unsigned long long)h->lock, mode_name(h->mode));
-	h->counted = has_ranges(w) ? check_ranges(h) : check_lock(h);
-	if (h->counted) {
-		++*holders(l, h->mode);
-		l->last = h->rank->id;
-		check_told(h);
-	} else {
-		sim_note(h->rank, "had lost it before its acquire returned");
-	}
-	l->exclusive += h->mode == PAWL_EXCLUSIVE;
 }
 
 /* ---------------------------------------------------------------------- acquire */
@@ -313,7 +22,7 @@ static struct sim_hold *add_hold(struct sim_rank *r, struct lock_slot *slot, uin
 	/* The lease runs from here on, though the acquire has yet to return. */
 	*h = (struct sim_hold){
 	    .rank = r, .slot = slot, .lock = lock, .mode = mode, .granted = engine_now()};
-	if (has_ranges(r->world))
+	if (sim_has_ranges(r->world))
 		h->range = client_name_range(&r->clients, slot);
 	return h;
 }
@@ -332,11 +41,11 @@ static void granted(struct sim_rank *r, struct lock_slot *slot)
 	struct sim_hold *h = add_hold(r, slot, r->lock, r->mode);
 
 	sim_nap(r);
-	check_overtakes(r);
+	sim_check_overtakes(r);
 	check_slot(r, slot);
 	r->mode = 0;
 	r->world->second += r->nheld++ > 0;
-	count_in(h);
+	sim_count_in(h);
 	sim_step(r);
 }
 
@@ -399,7 +108,7 @@ static bool may_return(const struct sim_rank *r, enum sim_how how, uint64_t dead
 	case PAWL_ERR_TIMEOUT:
 		return how == SIM_TIMED && engine_now() >= sim_time_of(r, deadline_ns);
 	case PAWL_ERR_HELD:
-		return has_ranges(r->world) && r->nheld > 0;
+		return sim_has_ranges(r->world) && r->nheld > 0;
 	default:
 		return rc == CLIENT_NO_SLOT &&
 		       r->nheld + r->requested + r->unsettled + needs > r->world->setup.max_held;
@@ -473,7 +182,7 @@ static int acquire(struct sim_rank *r, uint64_t lock, const struct client_units 
 	r->began = engine_now();
 	ask(r, lock, how != SIM_TIMED && !leaves_lease(r, mode));
 	count_call(r, how);
-	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, mode_name(mode));
+	sim_note(r, "%s lock %llu, %s", names[how], (unsigned long long)lock, sim_mode_name(mode));
 	slot = client_claim(&r->clients, lock, mode, units, &rc);
 	if (slot) {
 		sim_recorder_begin(r, slot, mode);
@@ -530,8 +239,8 @@ int sim_acquire_part(struct sim_rank *r, uint64_t whole, uint64_t part, int mode
 	r->nheld++;
 	add_hold(r, client_find(&r->clients, part), part, mode)->part = true;
 	r->nheld++;
-	count_in(&r->held[0]);
-	count_in(&r->held[1]);
+	sim_count_in(&r->held[0]);
+	sim_count_in(&r->held[1]);
 	sim_step(r);
 	return PAWL_SUCCESS;
 }
@@ -548,7 +257,7 @@ int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int
 		m[i] = (struct client_many){.lock = locks[i], .mode = modes[i]};
 		ask(r, locks[i], false);
 		sim_note(r, "%s lock %llu, %s, of %d", names[how], (unsigned long long)locks[i],
-			 mode_name(modes[i]), n);
+			 sim_mode_name(modes[i]), n);
 	}
 	rc = client_claim_many(&r->clients, m, (size_t)n, &about);
 	if (rc == PAWL_SUCCESS) {
@@ -567,7 +276,7 @@ int sim_acquire_many(struct sim_rank *r, int n, const uint64_t *locks, const int
 		r->nheld++;
 	}
 	for (int i = 0; i < n; i++)
-		count_in(&r->held[i]);
+		sim_count_in(&r->held[i]);
 	sim_step(r);
 	return PAWL_SUCCESS;
 }
@@ -604,9 +313,9 @@ static void end_left(struct sim_rank *t)
 		t->world->left++;
 		h.granted = engine_now();
 		if (!t->world->request.lease_ns)
-			count_in(&h);
+			sim_count_in(&h);
 		sim_step(t);
-		uncount(&h);
+		sim_uncount(&h);
 		rc = client_request_put_back(set, q);
 	}
 	sim_note(t, "has ended its request of lock %llu", (unsigned long long)h.lock);
@@ -643,7 +352,7 @@ int sim_acquire_by_steps(struct sim_rank *r, uint64_t lock, int mode, int tests,
 	r->began = engine_now();
 	ask(r, lock, false);
 	count_call(r, SIM_REQUEST);
-	sim_note(r, "requests lock %llu, %s", (unsigned long long)lock, mode_name(mode));
+	sim_note(r, "requests lock %llu, %s", (unsigned long long)lock, sim_mode_name(mode));
 	q = client_request(set, lock, mode, NULL, timed ? sim_now_ns(r) + NEVER_NS : 0, &rc);
 	sim_leave_if_over(r);
 	if (!q)
@@ -735,8 +444,8 @@ int sim_read(struct sim_rank *r, uint64_t lock, uint64_t ns)
 static struct lock_slot *find(struct sim_hold *h)
 {
 	struct client_set *set = &h->rank->clients;
-	struct lock_slot *slot = has_ranges(h->rank->world) ? client_find_range(set, &h->range)
-							    : client_find(set, h->lock);
+	struct lock_slot *slot = sim_has_ranges(h->rank->world) ? client_find_range(set, &h->range)
+								: client_find(set, h->lock);
 
 	if (slot != h->slot)
 		sim_fail(h->rank->world, SIM_MISUSE, "rank %d: the slot of lock %llu is not found",
@@ -754,7 +463,7 @@ static void released(struct sim_hold *h, bool lost, int rc)
 	if (lost && rc != PAWL_ERR_LEASE_LOST && !died)
 		sim_fail(w, SIM_MISUSE, "rank %d: others came in, and its release does not say so",
 			 r->id);
-	if (rc != PAWL_SUCCESS && !died && !(rc == PAWL_ERR_LEASE_LOST && outstays(h)))
+	if (rc != PAWL_SUCCESS && !died && !(rc == PAWL_ERR_LEASE_LOST && sim_outstays(h)))
 		sim_fail(w, SIM_MISUSE, "rank %d: the release of a living holder returned %d",
 			 r->id, rc);
 	w->leases_lost += rc == PAWL_ERR_LEASE_LOST;
@@ -774,21 +483,11 @@ static bool goes_on(struct sim_hold *h, int rc)
 	if (!has_lost(r, rc))
 		sim_fail(r->world, SIM_MISUSE, "rank %d: a call of the holder returned %d", r->id,
 			 rc);
-	end_hold(h);
+	sim_end_hold(h);
 	r->unsettled++;
 	r->nheld--;
 	sim_recorder_released(r, h->slot);
 	return false;
-}
-
-/* The hold has another mode from here on. */
-static void change(struct sim_hold *h, int mode)
-{
-	uncount(h);
-	h->mode = mode;
-	h->counted = check_lock(h);
-	if (h->counted)
-		++*holders(&h->rank->world->locks[h->lock], mode);
 }
 
 bool sim_upgrade(struct sim_rank *r, uint64_t ns)
@@ -819,7 +518,7 @@ bool sim_upgrade(struct sim_rank *r, uint64_t ns)
 	r->world->upgrades++;
 	l->exclusive++;
 	l->changed++;
-	change(h, PAWL_EXCLUSIVE);
+	sim_change_mode(h, PAWL_EXCLUSIVE);
 	return true;
 }
 
@@ -830,15 +529,14 @@ bool sim_downgrade(struct sim_rank *r)
 	sim_note(r, "goes on to share lock %llu", (unsigned long long)h->lock);
 	r->world->downgrades++;
 	/* Before the call, so that an exclusive client in between is noticed. */
-	change(h, PAWL_SHARED);
+	sim_change_mode(h, PAWL_SHARED);
 	return goes_on(h, client_downgrade(&r->clients, find(h)));
 }
 
 bool sim_repair(struct sim_rank *r)
 {
 	struct sim_hold *h = &r->held[r->nheld - 1];
-	struct sim_world *w = r->world;
-	const struct lock_life life = life_of(h);
+	const struct lock_life life = sim_life_of(h);
 	bool repaired = false;
 
 	sim_note(r, "has repaired what lock %llu protects", (unsigned long long)h->lock);
@@ -846,40 +544,23 @@ bool sim_repair(struct sim_rank *r)
 		return false;
 	if (!goes_on(h, client_is_repaired(&r->clients, find(h), &repaired)))
 		return false;
-	if (!repaired && !outstays(h))
-		sim_fail(w, SIM_MISUSE, "rank %d: what it has repaired is not", r->id);
+	if (!repaired && !sim_outstays(h))
+		sim_fail(r->world, SIM_MISUSE, "rank %d: what it has repaired is not", r->id);
 	if (!h->counted || !repaired) /* given up meanwhile */
 		return true;
-	w->repairs++;
-	w->locks[h->lock].repaired = life;
-	for (int i = 0; i < SIM_NOTES; i++)
-		if (!w->notes[i].token && w->notes[i].lock == h->lock)
-			w->notes[i].granted = 0;
+	sim_note_repair(h, life);
 	return true;
 }
 
 bool sim_number(struct sim_rank *r)
 {
 	struct sim_hold *h = &r->held[r->nheld - 1];
-	struct sim_world *w = r->world;
 	int64_t token = 0;
 
 	if (!goes_on(h, client_number(&r->clients, find(h), &token)))
 		return false;
 	sim_note(r, "has number %lld", (long long)token);
-	w->tokens++;
-	for (int i = 0; i < SIM_NOTES; i++) {
-		const struct sim_note *n = &w->notes[i];
-
-		if (n->token && is_about(n, h) && n->granted != h->granted &&
-		    was_before(n, h) != (n->token < token))
-			sim_fail(w, SIM_MISUSE,
-				 "rank %d has number %lld, and %s holder of lock %llu has %lld",
-				 r->id, (long long)token,
-				 was_before(n, h) ? "an earlier" : "a later",
-				 (unsigned long long)h->lock, (long long)n->token);
-	}
-	add_note(h, token);
+	sim_note_number(h, token);
 	return true;
 }
 
@@ -890,7 +571,7 @@ static void release_part(struct sim_rank *r)
 
 	for (int i = 0; i < 2; i++) {
 		sim_recorder_release(r, r->held[i].slot);
-		uncount(&r->held[i]);
+		sim_uncount(&r->held[i]);
 	}
 	rc = client_release_part(&r->clients, find(&r->held[0]), find(&r->held[1]));
 	released(&r->held[1], false, rc);
@@ -908,7 +589,7 @@ void sim_release(struct sim_rank *r)
 		return;
 	}
 	sim_recorder_release(r, h->slot);
-	uncount(h);
+	sim_uncount(h);
 	released(h, lost, client_release(&r->clients, find(h)));
 }
 
@@ -931,7 +612,7 @@ void sim_release_many(struct sim_rank *r)
 		m[i] = (struct client_many){.lock = r->held[i].lock, .slot = find(&r->held[i])};
 		sim_note(r, "releases lock %llu, of %d", (unsigned long long)m[i].lock, n);
 		sim_recorder_release(r, m[i].slot);
-		uncount(&r->held[i]);
+		sim_uncount(&r->held[i]);
 	}
 	client_leave_many(&r->clients, m, (size_t)n);
 	rc = client_give_back_many(&r->clients, m, (size_t)n, &about);
@@ -953,7 +634,7 @@ void sim_forget(struct sim_rank *r)
 {
 	struct sim_hold *h = &r->held[r->nheld - 1];
 
-	end_hold(h);
+	sim_end_hold(h);
 	r->kept |= slot_bit(find(h));
 	sim_note(r, "forgets lock %llu", (unsigned long long)h->lock);
 	sim_recorder_release(r, h->slot);
@@ -962,158 +643,4 @@ void sim_forget(struct sim_rank *r)
 	r->unsettled++;
 	r->nheld--;
 	r->world->deaths++;
-}
-
-/* --------------------------------------------------------- the end of a rank */
-
-/* The slots that are lost; and, at a lock where an operation failed, those that wait for others. */
-static int count_lost(const struct sim_rank *r)
-{
-	const struct client_set *set = &r->clients;
-	int lost = 0, waiting = 0;
-
-	for (int i = 0; i < slots_used(set); i++) {
-		lost += set->claims[i].owner == SLOTS_LOST;
-		waiting +=
-		    (set->claims[i].owner == SLOTS_LEFT || set->claims[i].owner == SLOTS_QUEUED ||
-		     set->claims[i].owner == SLOTS_ABANDONED) &&
-		    r->world->locks[set->slots[i].lock].broken;
-	}
-	if (lost > r->losses)
-		sim_fail(r->world, SIM_MISUSE, "rank %d has lost %d slots by %d failures", r->id,
-			 lost, r->losses);
-	return lost + waiting;
-}
-
-/* Check that all slots can be used again, unless a rank that is needed has died. */
-static void reclaim(struct sim_rank *r)
-{
-	struct client_set *set = &r->clients;
-	uint64_t retry_ns = RETRY_NS;
-	int most = r->world->setup.max_held, rc = PAWL_SUCCESS;
-
-	while (client_in_use(set) + count_lost(r) < most && !r->world->deaths) {
-		while (slots_claim_range(set, 0, &rc))
-			;
-		if (client_in_use(set) + count_lost(r) < most)
-			sim_sleep(r, retry_ns * SIM_NS);
-		/* A place in a queue may wait for a recovery, which takes several leases. */
-		if (retry_ns < RETRY_MOST_NS)
-			retry_ns *= 2;
-	}
-	for (int i = 0; i < slots_used(set); i++)
-		if (slots_is_claimed(set, i))
-			slots_give_back(set, &set->slots[i]);
-}
-
-void sim_settle(struct sim_rank *r)
-{
-	sim_join(r);
-	/* With a lease, a place in a queue may stay until its client checks whether to recover it,
-	 * if no other client comes. */
-	if (r->world->request.lease_ns || sim_below(&r->random, 2))
-		reclaim(r);
-	client_settle(&r->clients);
-	for (const struct sim_op *op = r->ops; op; op = op->next)
-		if (!op->effective && !r->world->deaths && !r->world->failures)
-			sim_fail(r->world, SIM_MISUSE,
-				 "rank %d: operations are on their way after its end", r->id);
-}
-
-void sim_doubt(struct sim_world *w)
-{
-	for (struct sim_rank *r = w->ranks; r && w->request.doubt_ns; r = sim_next(r)) {
-		if (r->line && (!r->alarm || r->alarm > engine_now() + 1)) {
-			r->alarm = engine_now() + 1;
-			engine_at(r->alarm, sim_alarm, r);
-		}
-	}
-}
-
-void sim_die(struct sim_rank *r)
-{
-	for (int i = 0; i < r->nheld; i++)
-		end_hold(&r->held[i]);
-	r->dead = true;
-	r->world->deaths++;
-	sim_note(r, "dies");
-	sim_recorder_end(r);
-	sim_doubt(r->world);
-}
-
-void sim_count(const struct sim_rank *r, struct pawl_stats *stats)
-{
-	client_count(&r->clients, stats);
-}
-
-uint64_t sim_waits(const struct sim_rank *r)
-{
-	uint64_t waits = 0;
-
-	for (int i = 0; i < slots_used(&r->clients); i++)
-		waits += r->clients.slots[i].client.waits;
-	return waits;
-}
-
-/* ------------------------------------------------------------- the end of a world */
-
-static int64_t *word_of(void *arg, int rank, uint64_t offset)
-{
-	return sim_word(arg, rank, offset);
-}
-
-void sim_check_idle(struct sim_world *w)
-{
-	const struct lock_protocol *p = w->request.protocol;
-	struct lock_memory memory = {word_of, w};
-	char err[200] = "";
-
-	if (w->failures && p->check && p->check->idle_together)
-		return;
-
-	for (uint64_t l = 0; p->check && p->check->idle && l < w->request.locks; l++)
-		if (!w->locks[l].broken && !p->check->idle(&w->setup, l, &memory, err, sizeof err))
-			sim_fail(w, SIM_NOT_IDLE, "no client holds or awaits lock %llu, but %s",
-				 (unsigned long long)l, err);
-}
-
-static uint64_t recoveries_of(const struct sim_rank *r)
-{
-	struct pawl_stats stats;
-
-	sim_count(r, &stats);
-	return stats.recoveries;
-}
-
-void sim_check_spares(struct sim_world *w)
-{
-	const struct lock_protocol *p = w->request.protocol;
-	struct lock_memory memory = {word_of, w};
-	uint64_t recoveries = 0, taken;
-
-	if (!p->check || !p->check->spares)
-		return;
-	for (int id = 0; id < w->request.ranks; id++)
-		recoveries += recoveries_of(&w->ranks[id]);
-	taken = p->check->spares(&w->setup, &memory);
-	if (taken != recoveries)
-		sim_fail(w, SIM_NOT_IDLE, "%llu spare copies are taken, for %llu recoveries",
-			 (unsigned long long)taken, (unsigned long long)recoveries);
-}
-
-void sim_check_recoveries(struct sim_world *w)
-{
-	for (int id = 0; w->request.prompt && id < w->request.ranks; id++)
-		if (recoveries_of(&w->ranks[id]))
-			sim_fail(w, SIM_MISUSE,
-				 "a recovery by rank %d, though no rank has died or was late", id);
-}
-
-void sim_age(struct sim_world *w)
-{
-	const struct lock_protocol *p = w->request.protocol;
-	struct lock_memory memory = {word_of, w};
-
-	for (uint64_t l = 0; p->check && p->check->age && l < w->request.locks; l++)
-		p->check->age(&w->setup, l, &memory);
 }

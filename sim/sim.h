@@ -8,8 +8,9 @@
  *   memory.c       zeroed memory for a world
  *   transport.c    struct rma_transport for virtual ranks
  *   effect.c       an operation takes effect on memory, and wakes ranks that wait there
- *   clients.c      what virtual ranks do with locks, by the functions of src/client/, and what must
- *                  hold while they do
+ *   clients.c      what virtual ranks do with locks, by the functions of src/client/
+ *   holds.c        which client holds what, and what must not be
+ *   endings.c      the end of a rank and of a world
  *   trace.c        the hash of a schedule, and its time line
  *   recorder.c     the acquires, for a file in the format of PAWL_TRACE
  *   adversary.c    timing that looks for the worst order
@@ -429,6 +430,14 @@ bool sim_number(struct sim_rank *r);
 void sim_forget(struct sim_rank *r);
 /* Call the protocol's abandon(), and record its result. */
 bool sim_abandon(const struct lock_setup *s, struct lock_slot *slot);
+
+/* holds.c ------------------------------------------------------------------- */
+
+/* The rank starts to wait for a word. */
+void sim_begin_wait(struct sim_rank *r);
+
+/* endings.c ----------------------------------------------------------------- */
+
 /* At the end of a rank's program: check its slots, and wait for its operations. */
 void sim_settle(struct sim_rank *r);
 /* The counts of the rank's slots. */
@@ -438,8 +447,6 @@ uint64_t sim_waits(const struct sim_rank *r);
 void sim_doubt(struct sim_world *w);
 /* The rank dies: other ranks have to recover its locks. */
 void sim_die(struct sim_rank *r);
-/* The rank starts to wait for a word. */
-void sim_begin_wait(struct sim_rank *r);
 /* All ranks have ended: check that the words of all locks say "free". */
 void sim_check_idle(struct sim_world *w);
 /* Check that each spare copy that is taken has replaced another one. */
