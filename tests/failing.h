@@ -3,7 +3,7 @@
  * What a program needs fails on one rank: the n-th of the calls that are replaced, in one thread.
  * For one file of a program that is linked with $(wrap_failing) of tests/Makefile.inc: what goes
  * through these functions are the calls of the library's objects, and not those of the MPI or of
- * libraries. A program adds its own by fails() and MPI_CALL().
+ * libraries. A program adds its own by MAY_FAIL() and MPI_CALL().
  */
 #ifndef FAILING_H
 #define FAILING_H
@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "ranks.h"
+#include "wrap.h"
 
 /* Calls of this thread that can fail, and how many succeed before one fails; -1: all do. */
 static _Thread_local int calls_made, left = -1;
@@ -80,36 +81,16 @@ static bool has_failed(int victim)
 
 /* ------------------------------------------------------------------ allocations */
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
+MAY_FAIL(void *, malloc, NULL, (size_t size), (size))
+MAY_FAIL(void *, calloc, NULL, (size_t n, size_t size), (n, size))
+MAY_FAIL(void *, realloc, NULL, (void *old, size_t size), (old, size))
 
 /* ---------------------------------------------------------------- calls of the MPI */
 
 /* Performed, because they are collective or because what they return is used, and then reported as
  * failed. */
 #define MPI_CALL(name, parameters, arguments)        \
-	int __real_##name parameters;                \
-	int __wrap_##name parameters;                \
-	int __wrap_##name parameters                 \
+	WRAP(int, name, parameters)                  \
 	{                                            \
 		int rc = __real_##name arguments;    \
                                                      \

@@ -17,6 +17,7 @@
 #include "table/setup.h"
 #include "baselines/server/range_queue.h"
 #include "tests/tap.h"
+#include "tests/wrap.h"
 
 enum { LOCKS = 5, SMALL_UNITS = 4096 };
 
@@ -30,25 +31,13 @@ static void check(bool good, const char *kind, const char *what, const char *det
 /* Linked with --wrap: allocations that succeed before one fails; -1: all do. */
 static int left = -1;
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
 static bool fails(void)
 {
 	return left >= 0 && left-- == 0;
 }
 
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
+MAY_FAIL(void *, malloc, NULL, (size_t size), (size))
+MAY_FAIL(void *, calloc, NULL, (size_t n, size_t size), (n, size))
 
 /* --------------------------------------------------------------------- layouts */
 

@@ -2,6 +2,7 @@
 /* Cycles in the graph of waits. Prints TAP. */
 #include "observe/watchdog/waits.h"
 #include "tests/tap.h"
+#include "tests/wrap.h"
 
 #include <pawl.h>
 #include <string.h>
@@ -19,20 +20,13 @@ static const struct waits_table spaces = {
 /* Linked with --wrap: allocations that succeed before one fails; -1: all do. */
 static int left = -1;
 
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
+static bool fails(void)
 {
-	return left >= 0 && left-- == 0 ? NULL : __real_calloc(n, size);
+	return left >= 0 && left-- == 0;
 }
 
-void *__wrap_realloc(void *old, size_t size)
-{
-	return left >= 0 && left-- == 0 ? NULL : __real_realloc(old, size);
-}
+MAY_FAIL(void *, calloc, NULL, (size_t n, size_t size), (n, size))
+MAY_FAIL(void *, realloc, NULL, (void *old, size_t size), (old, size))
 
 static void begin(void)
 {

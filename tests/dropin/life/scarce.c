@@ -29,14 +29,10 @@ MPI_CALL(PMPI_Type_create_keyval,
 	  void *extra),
 	 (copy, end, key, extra))
 
-int __real_PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
-				   MPI_Comm_delete_attr_function *end, int *key, void *extra);
-int __wrap_PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
-				   MPI_Comm_delete_attr_function *end, int *key, void *extra);
-
 /* In MPI_Init it fails, so that the first windows need it. */
-int __wrap_PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
-				   MPI_Comm_delete_attr_function *end, int *key, void *extra)
+WRAP(int, PMPI_Comm_create_keyval,
+     (MPI_Comm_copy_attr_function * copy, MPI_Comm_delete_attr_function *end, int *key,
+      void *extra))
 {
 	if (!started || fails())
 		return MPI_ERR_OTHER;

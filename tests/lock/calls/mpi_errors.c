@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tests/lock/tables.h"
+#include "tests/wrap.h"
 
 /* PLACES: calls of the MPI, one of which fails; far more than an acquire and a release make. */
 enum { PLACES = 16, FREE = 4 * PLACES, LOCKS = 2 * FREE, SPARE = 2 };
@@ -31,9 +32,7 @@ static bool fails(void)
 }
 
 #define RMA_CALL(name, parameters, arguments)             \
-	int __real_##name parameters;                     \
-	int __wrap_##name parameters;                     \
-	int __wrap_##name parameters                      \
+	WRAP(int, name, parameters)                       \
 	{                                                 \
 		const bool fail = fails();                \
                                                           \

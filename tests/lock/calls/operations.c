@@ -12,18 +12,14 @@
 #include "rma/few.h"
 #include "rma/memory/segments.h"
 #include "table/table.h"
+#include "tests/wrap.h"
 
 static pawl_table *table;
 
 /* With TEST_ATOMICS=few in the environment, the network has the atomics of a device with few. */
 static struct rma_few few;
-enum rma_failure __real_rma_network_open(struct rma *r, const struct rma_request *q, char *err,
-					 size_t errlen);
-enum rma_failure __wrap_rma_network_open(struct rma *r, const struct rma_request *q, char *err,
-					 size_t errlen);
-
-enum rma_failure __wrap_rma_network_open(struct rma *r, const struct rma_request *q, char *err,
-					 size_t errlen)
+WRAP(enum rma_failure, rma_network_open,
+     (struct rma * r, const struct rma_request *q, char *err, size_t errlen))
 {
 	const char *atomics = getenv("TEST_ATOMICS");
 	enum rma_failure failure = __real_rma_network_open(r, q, err, errlen);

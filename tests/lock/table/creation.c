@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tests/lock/tables.h"
+#include "tests/wrap.h"
 #include "topo/discover.h"
 
 enum { LOCKS = 64, TABLES = 3 };
@@ -19,9 +20,7 @@ enum { LOCKS = 64, TABLES = 3 };
 static int collectives;
 
 #define COLLECTIVE(name, parameters, arguments) \
-	int __real_##name parameters;           \
-	int __wrap_##name parameters;           \
-	int __wrap_##name parameters            \
+	WRAP(int, name, parameters)             \
 	{                                       \
 		collectives++;                  \
 		return __real_##name arguments; \

@@ -31,56 +31,19 @@
 
 enum { LOCKS = 64, MANY = 48, MOST_ALLOCATIONS = 400 };
 
-char *__real_strdup(const char *text);
-void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
-int __real_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set);
-int __real_hwloc_topology_load(hwloc_topology_t hw);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-			  void *(*start)(void *), void *arg);
-int __real_ftruncate(int fd, off_t length);
-int __real_posix_fallocate(int fd, off_t at, off_t length);
-int __wrap_ftruncate(int fd, off_t length);
-int __wrap_posix_fallocate(int fd, off_t at, off_t length);
-char *__wrap_strdup(const char *text);
-void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
-int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set);
-int __wrap_hwloc_topology_load(hwloc_topology_t hw);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-			  void *(*start)(void *), void *arg);
-
-char *__wrap_strdup(const char *text)
-{
-	return fails() ? NULL : __real_strdup(text);
-}
-
-void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
-{
-	return fails() ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
-}
-
-int __wrap_ftruncate(int fd, off_t length)
-{
-	if (!fails())
-		return __real_ftruncate(fd, length);
-	errno = ENOSPC;
-	return -1;
-}
-
-int __wrap_posix_fallocate(int fd, off_t at, off_t length)
-{
-	return fails() ? ENOSPC : __real_posix_fallocate(fd, at, length);
-}
-
-int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
-{
-	return fails() ? -1 : __real_sched_getaffinity(pid, bytes, set);
-}
-
-int __wrap_hwloc_topology_load(hwloc_topology_t hw)
-{
-	return fails() ? -1 : __real_hwloc_topology_load(hw);
-}
-
+MAY_FAIL(char *, strdup, NULL, (const char *text), (text))
+MAY_FAIL(void *, mmap, MAP_FAILED,
+	 (void *at, size_t size, int protection, int flags, int fd, off_t offset),
+	 (at, size, protection, flags, fd, offset))
+MAY_FAIL(int, ftruncate, (errno = ENOSPC, -1), (int fd, off_t length), (fd, length))
+MAY_FAIL(int, posix_fallocate, ENOSPC, (int fd, off_t at, off_t length), (fd, at, length))
+MAY_FAIL(int, sched_getaffinity, -1, (pid_t pid, size_t bytes, cpu_set_t *set), (pid, bytes, set))
+MAY_FAIL(int, hwloc_topology_load, -1, (hwloc_topology_t hw), (hw))
+MAY_FAIL(int, pthread_create, EAGAIN,
+	 (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *arg),
+	 (thread, attributes, start, arg))
+/* An epoch that has begun could not be left open. */
+MAY_FAIL(int, PMPI_Win_lock_all, MPI_ERR_OTHER, (int assertion, MPI_Win win), (assertion, win))
 MPI_CALL(PMPI_Comm_create_keyval,
 	 (MPI_Comm_copy_attr_function * copy, MPI_Comm_delete_attr_function *end, int *key,
 	  void *extra),
@@ -93,20 +56,6 @@ MPI_CALL(PMPI_Win_create,
 MPI_CALL(PMPI_Win_allocate_shared,
 	 (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
 	 (size, unit, info, comm, base, win))
-int __real_PMPI_Win_lock_all(int assertion, MPI_Win win);
-int __wrap_PMPI_Win_lock_all(int assertion, MPI_Win win);
-
-/* An epoch that has begun could not be left open. */
-int __wrap_PMPI_Win_lock_all(int assertion, MPI_Win win)
-{
-	return fails() ? MPI_ERR_OTHER : __real_PMPI_Win_lock_all(assertion, win);
-}
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-			  void *(*start)(void *), void *arg)
-{
-	return fails() ? EAGAIN : __real_pthread_create(thread, attributes, start, arg);
-}
 
 /* -------------------------------------------------------------------- creation */
 
