@@ -68,7 +68,6 @@
 #include "lock/ss/bakery.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { SLOW_ANSWERS = 4, QUIET_LOOKS = 8, PRINTED_PAUSE_NS = 1862 };
 

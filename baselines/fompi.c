@@ -29,7 +29,6 @@
 #include "baselines/backoff.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define WRITER (INT64_C(1) << 62)
 

@@ -38,7 +38,6 @@
 #include "lock/mcs/mcs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { ENTRY_TAIL = 0, ENTRY_RELEASES = 8, ENTRY_BYTES = 16 };
 _Static_assert(ENTRY_RELEASES == ENTRY_TAIL + sizeof(int64_t) &&

@@ -45,7 +45,6 @@
 #include "lock/pauses.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { ENTRY_TAIL = 0, ENTRY_COUNTS = 8, ENTRY_BYTES = 16 };
 _Static_assert(ENTRY_COUNTS == ENTRY_TAIL + sizeof(int64_t) &&

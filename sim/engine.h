@@ -25,7 +25,6 @@ typedef uint64_t sim_time; /* picoseconds */
 #define SIM_US ((sim_time)1000000)
 #define SIM_MS ((sim_time)1000000000)
 #define SIM_S ((sim_time)1000000000000)
-#define SIM_NEVER UINT64_MAX
 
 struct engine_actor;
 

@@ -36,7 +36,6 @@
 #include "baselines/server/server.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { ASK, TRY, RELEASE, CANCEL, WHAT_MASK = 3, SHARED = 4 };
 

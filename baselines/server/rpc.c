@@ -26,7 +26,6 @@
 #include "baselines/backoff.h"
 #include "baselines/server/server.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { ACQUIRE_EXCLUSIVE, ACQUIRE_SHARED, RELEASE };

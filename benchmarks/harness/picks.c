@@ -5,7 +5,6 @@
  * takes longer than some locks do, and kept as long as the law is the same.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 

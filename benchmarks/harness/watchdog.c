@@ -5,7 +5,6 @@
  * It does not call the MPI, and in a normal run it wakes up once a time-out only.
  */
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 

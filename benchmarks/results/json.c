@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The results for programs: one JSON object a line (man page pawl-bench(1)). */
-#include <string.h>
 
 #include "base/json.h"
 #include "benchmarks/harness/bench.h"

@@ -7,7 +7,6 @@
 #include "sim_bench.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_CONTESTANTS = 80 };
 

@@ -3,7 +3,6 @@
  * says which other kind is faster. */
 #include "tune.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct settings set;

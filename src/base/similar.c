@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { LONGEST = 40, FAR = LONGEST, ABBREVIATED = 4 };
 

@@ -14,7 +14,6 @@
  * Tables live until MPI_Finalize, which deletes the attributes of MPI_COMM_SELF, the newest first:
  * this one is newer than the library's (src/table/life.c), which reports tables that are left.
  */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
  */
 #include "observe/trace.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

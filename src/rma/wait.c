@@ -34,7 +34,6 @@
  */
 #include "rma/rma.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>

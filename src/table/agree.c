@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <pawl.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/hash.h"

@@ -3,7 +3,6 @@
 #include "table/kept.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* The layout of a table; the same for the library and the simulator. */
 #include "table/setup.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

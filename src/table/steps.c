@@ -37,7 +37,6 @@
  *   - A writer that wakes the descriptor of a waiter in another process: it has to know a socket of
  *     each waiter, and a release would make more system calls.
  */
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>

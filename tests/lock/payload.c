@@ -2,8 +2,6 @@
 /* See payload.h. */
 #include "payload.h"
 
-#include <string.h>
-
 #include "tests/lock/tables.h"
 
 /* COUNT grows by one with each change; INVERSE and TRIPLE are computed from it; INSIDE is not

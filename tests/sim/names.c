@@ -5,7 +5,6 @@
  * and a lock has one name. Without deaths, as many names fit as there are locks. The faults of
  * client/names.c must be found. Prints TAP.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "lock/kinds.h"

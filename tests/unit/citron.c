@@ -4,7 +4,6 @@
  * any two depths meet. Prints TAP.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "../../src/lock/citron/citron.h"
 #include "tests/tap.h"

@@ -3,7 +3,6 @@
 #include "rma/memory/memory.h"
 #include "tests/tap.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

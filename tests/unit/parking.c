@@ -6,7 +6,6 @@
  * drives the transport meanwhile. Prints TAP.
  */
 #include <pthread.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "rma/rma.h"

@@ -5,7 +5,6 @@
  * the protocol says so. Prints TAP; any failed check fails the program.
  */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "client/client.h"

@@ -9,7 +9,6 @@
 #include <pawl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "benchmarks/harness/bench.h"
 #include "benchmarks/workloads/shiftlock/txn.h"

@@ -9,7 +9,6 @@
  * Each client knows the current part by its own clock since a barrier. That may be wrong by the
  * time of a barrier, but no client waits for another.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

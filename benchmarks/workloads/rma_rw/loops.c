@@ -17,7 +17,6 @@
  * 10 ns cannot tell locks of 10 ns apart.
  */
 #include <stdatomic.h>
-#include <string.h>
 
 #include "benchmarks/harness/bench.h"
 

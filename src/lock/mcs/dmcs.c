@@ -27,7 +27,6 @@
 #include "lock/mcs/mcs_posted.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { GO = 1 };
 

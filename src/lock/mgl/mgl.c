@@ -80,7 +80,6 @@
 #include "lock/tree/queue_tree.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* W. A parked client notices changes in the low half only. Only a client that is or becomes
  * exclusive waits for counts in the upper half: if the last intents shared leave (or 512 intents

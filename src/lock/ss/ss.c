@@ -43,7 +43,6 @@
 #include "lock/ss/bakery.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define MOST_WORDS (INT64_C(1) << 40)
 

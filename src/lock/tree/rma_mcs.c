@@ -17,7 +17,6 @@
 #include "lock/tree/queue_tree.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)

@@ -24,7 +24,6 @@
 #include "lock/tree/readers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct constants {
 	struct queue_tree tree;

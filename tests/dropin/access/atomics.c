@@ -20,7 +20,6 @@
 #include "tests/dropin/area.h"
 
 #include <complex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include <pawl-mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "layers/layers.h"
 #include "tests/failing.h"

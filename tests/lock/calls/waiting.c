@@ -6,7 +6,6 @@
  * the processor time of a wait depends on the MPI.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/lock/tables.h"

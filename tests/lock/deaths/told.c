@@ -14,7 +14,6 @@
 #include <pawl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/ranks.h"

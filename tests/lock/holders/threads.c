@@ -6,7 +6,6 @@
  */
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 
 #include "tests/lock/payload.h"
 #include "tests/lock/tables.h"

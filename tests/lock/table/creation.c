@@ -7,9 +7,7 @@
  * Linked with --wrap, so that the library's collectives are counted.
  */
 #include <pawl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/lock/tables.h"
 #include "tests/wrap.h"

@@ -9,10 +9,8 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "listeners.h"
 #include "tests/lock/tables.h"

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

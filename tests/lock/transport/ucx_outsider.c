@@ -20,7 +20,6 @@
 #include <string.h>
 #include <time.h>
 #include <ucp/api/ucp.h>
-#include <unistd.h>
 
 #include "listeners.h"
 #include "outsider.h"
