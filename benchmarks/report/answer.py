@@ -12,7 +12,7 @@ from .text import Table, digits, rate
 
 OURS = "adaptive"
 MPI = "mpi-win-lock"
-PSEUDO = ("raw-pair", "fompi-a", "redlock", "citron-tree")
+PSEUDO = ("raw-pair", "fompi-a", "redlock", "poet-free", "citron-tree")
 """Contestants that are no locks of this job."""
 
 
