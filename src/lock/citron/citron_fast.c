@@ -363,16 +363,17 @@ static bool get_leaves(struct citron_view *v, int64_t leaves, struct citron_vaca
 	first = announce_leaves(v, leaves, a);
 	h->got_at = rma_clock(v->c);
 	h->trip = h->got_at - asked;
-	if (first && queued)
-		h->missed = 0;
-	if (first || !queued)
+	if (!queued)
 		return first;
-	if (claim_leaves(v, a, ends ? MISSED_POLLS : POLLS)) {
+	if (!first) {
+		if (!claim_leaves(v, a, ends ? MISSED_POLLS : POLLS)) {
+			h->missed += ends;
+			return false;
+		}
 		h->got_at = rma_clock(v->c);
-		return true;
 	}
-	h->missed += ends;
-	return false;
+	h->missed = 0;
+	return true;
 }
 
 bool citron_try_leaves(struct citron_view *v, int64_t leaves)

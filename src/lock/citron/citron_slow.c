@@ -38,7 +38,7 @@
 enum {
 	LOOKS = RMA_ORDERED - 4, /* the first ones after U2; so few that they keep their order */
 	TRIP_SHARE = 4,
-	SOON = 2,         /* so few are ahead that the waiter looks all the time */
+	SOON = 2,         /* at a node: so few are ahead that the waiter looks all the time */
 	STILL_LOOKS = 16, /* of a waiter that is not next, at a word that does not move */
 	TURN_TRIES = 8    /* at an inner node that changes, but is free */
 };
@@ -126,8 +126,9 @@ static bool try_turn(struct citron_view *v, int64_t index, int64_t *ticket)
 }
 
 /* Look at the word now and then while many are ahead: a quarter of a round trip for each, as in
- * DSLR (bakery.h). Until the ticket is next; where a turn ends in steps, until less than a turn is
- * left; or until nothing has moved for some looks. */
+ * DSLR (bakery.h); in a queue, where the next client looks all the time, for each before that one.
+ * Until the ticket is next; where a turn ends in steps, until less than a turn is left; or until
+ * nothing has moved for some looks. */
 static void approach_turn(struct citron_view *v, struct rma_word w, int64_t ticket, int64_t step,
 			  int64_t *got)
 {
@@ -143,7 +144,7 @@ static void approach_turn(struct citron_view *v, struct rma_word w, int64_t tick
 		if (v->h->early || ahead <= (step > 1 ? 0 : SOON) || still > STILL_LOOKS ||
 		    rma_is_cpu(w))
 			return;
-		p.min_ns = p.max_ns = ahead <= SOON ? 0 : (uint64_t)ahead * trip / TRIP_SHARE;
+		p.min_ns = p.max_ns = (uint64_t)(ahead - (step > 1)) * trip / TRIP_SHARE;
 		rma_pause(v->c, &p, "its turn at a node");
 		issued = rma_clock(v->c);
 		rma_get(v->c, w, &v->h->got[0]);
