@@ -61,7 +61,8 @@
  *     is a fifth longer, and all else within 6 %. With 40 clients, or 5 % writers, nothing changes:
  *     rows end before.
  *   - A releaser that knows no successor changes EPOCH, even if it turns out that there is one:
- *     readers then get an early turn.
+ *     readers then get an early turn. If there was one the last time, and no reader, it first waits
+ *     for a round trip: await_late_link().
  *   - Notifications are puts into the other client's queue node, not messages. They carry the
  *     number of the queueing for which they are meant.
  *   - Dead blocks are left behind, not reset; no rank answers recovery requests.
@@ -397,6 +398,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word tail = block_word(slot, BLOCK_TAIL), link;
+	uint64_t issued = rma_is_cpu(tail) ? 0 : rma_clock(c);
 	int64_t self, prev, name;
 
 	own_of(slot)->queued = true;
@@ -408,6 +410,8 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 	rma_poke(c, slot->status[s->domain], 0);
 	rma_fao(c, tail, RMA_REPLACE, self, &prev);
 	rma_flush(c, tail); /* orders the swap before the look at prev */
+	if (issued)
+		note_trip(&own_of(slot)->trip, rma_clock(c) - issued);
 	/* W5: become the head of the queue, or link to the predecessor. */
 	if (prev) {
 		slot->from = prev & SELF_ID_MASK;
@@ -655,6 +659,14 @@ RMA_INLINE int64_t other_writers(int64_t old, int64_t owed)
 	return a_writers(old) - 1 - (FAULT(shiftlock_owed) ? 0 : owed);
 }
 
+/* R2 has found A as old, and a writer that is not linked; await_late_link(). */
+static void note_late_link(struct lock_slot *slot, int64_t old)
+{
+	bool in_vain = a_readers(old) || rma_is_cpu(a_word(slot));
+
+	own_of(slot)->late = in_vain ? 0 : (int64_t)slot->lock + 1;
+}
+
 /* Other clients are present: find the next one. */
 static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot *slot, int64_t succ,
 				   bool queued, int64_t owed, int64_t old)
@@ -663,8 +675,10 @@ static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot 
 
 	if (other_writers(old, owed)) {
 		/* R4 */
-		if (!succ)
+		if (!succ) {
+			note_late_link(slot, old);
 			succ = queued ? pass_await_link(s, slot) : pass_take_head(s, slot);
+		}
 		if (succ)
 			pass_grant(s, slot, succ, owed, old);
 		return PAWL_SUCCESS;
@@ -679,22 +693,55 @@ static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot 
 	return PAWL_SUCCESS;
 }
 
+/* R1: the client that is linked behind this one; 0: none is yet. */
+static int64_t find_link(const struct lock_setup *s, struct lock_slot *slot)
+{
+	int64_t next = rma_peek(&slot->client, slot->next[s->domain]);
+
+	return (next & NEXT_TAG_MASK) == self_tag(own_of(slot)->self) ? next & NEXT_NAME_MASK : 0;
+}
+
+/*
+ * R1 again, within a row. Without a link the row ends, and the hand-over waits for the round trip
+ * of R2, in which the link often comes: a writer that has added itself to A is linked a round trip
+ * and a half later. If R2 has found so the last time, a releaser waits for the link for as long as
+ * a round trip takes; but not if readers were present, to which R2 gives their turn. In simulation
+ * (machine cx5-6nodes, one lock, all acquires exclusive) the rate grows by 28 % with 3 and 4
+ * clients, by 10 and 22 % with 6 and 7, and with a lease by 23 % with 8; with more the link is
+ * there. R1 may look at any time, so no argument depends on this.
+ */
+static RMA_SLOW_PATH int64_t await_late_link(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct rma_client *c = &slot->client;
+	struct shiftlock_slot *own = own_of(slot);
+	int64_t seen;
+
+	rma_await_until(c, slot->next[s->domain], NEXT_TAG_MASK, RMA_EQ, self_tag(own->self),
+			RMA_SOON, rma_clock(c) + own->trip, "a successor to link itself", &seen);
+	seen = find_link(s, slot);
+	if (!seen)
+		own->late = 0;
+	return seen;
+}
+
 static int release_as_writer(const struct lock_setup *s, struct lock_slot *slot)
 {
 	const struct shiftlock *k = s->state;
 	struct rma_client *c = &slot->client;
 	bool queued = own_of(slot)->queued;
+	bool row_ends = own_of(slot)->row + 1 >= k->turn;
 	int64_t succ = 0, self = own_of(slot)->self, last = self, old;
 	int64_t change = A_ONE_REL - A_ONE_WP, owed = 0;
 
 	/* R1: is there a successor? */
 	if (queued) {
-		succ = rma_peek(c, slot->next[s->domain]);
-		succ = (succ & NEXT_TAG_MASK) == self_tag(self) ? succ & NEXT_NAME_MASK : 0;
+		succ = find_link(s, slot);
+		if (!succ && !row_ends && own_of(slot)->late == (int64_t)slot->lock + 1)
+			succ = await_late_link(s, slot);
 		owed = own_of(slot)->owed;
 		change += FAULT(shiftlock_sum) ? 0 : owed * change;
 	}
-	if (succ && own_of(slot)->row + 1 < k->turn)
+	if (succ && !row_ends)
 		return pass_grant_owing(s, slot, succ); /* R6 */
 	/* R2: subtract this client and the writers that it owes; (B), (E). If it seems to be the
 	 * last of the queue, leave the queue. */

@@ -170,6 +170,8 @@ struct shiftlock_slot {
 	int64_t row;       /* writers in a row before it */
 	int64_t owed;      /* those of them that A still counts; only if queued */
 	int64_t rel;   /* the lowest bits of REL, which no other client changes; only if queued */
+	int64_t late;  /* lock + 1 at which the last release found a link to be late, or 0 */
+	uint64_t trip; /* time of the quickest swap of a TAIL through the network, or 0 */
 	uint8_t epoch; /* EPOCH at the acquire */
 	bool queued;   /* it got the lock through the queue of writers */
 };
