@@ -139,6 +139,7 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 					 : cached_word_at(s, slot, own->home, LINE_TAIL);
 	own->guess = 0;
 	own->crowded = false;
+	own->waited = false;
 }
 
 /* ------------------------------------------------------------- the queue of the node */
@@ -305,8 +306,10 @@ static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bo
 			return leave_place(s, slot, n, 0, PAWL_SUCCESS);
 		has_place = true;
 	}
-	if (n == NODES_HEAD)
+	if (n == NODES_HEAD) {
+		nodes_gather(slot, policy_gather_ns(lock_own(slot), is_exclusive(slot), dir));
 		rc = recall_enter(s, slot, &dir, slot->deadline_ns);
+	}
 	return rc == PAWL_SUCCESS ? enter_as_head(s, slot) : leave_place(s, slot, n, dir, rc);
 }
 
@@ -493,7 +496,10 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 	n = near_drain(s, slot, n);
 	while (n != NEAR_IN) {
 		own->looks = true;
-		own->waited = n == NEAR_WAIT;
+		/* A sharer whose node has been recalled changes neither W nor QUEUE until all
+		 * sharers of the node come in, so it only reads the line. (ECSB, 4 nodes of 32,
+		 * 0.2 and 1 % exclusive: 22.1 and 18.8 M, 20.8 and 16.5 if it takes the line.) */
+		own->waited = n == NEAR_WAIT || slot->mode == PAWL_SHARED;
 		slot->from = origin(s, slot);
 		if (counted)
 			leave_take_back(s, slot);
@@ -518,9 +524,12 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 					enum near n, bool counted)
 {
 	struct cached_slot *own = lock_own(slot);
+	const uint64_t begin = own->trip_ns ? rma_clock(&slot->client) : 0;
 	int rc = enter_slowly(s, slot, n, counted);
 
 	own->since_ns = rma_clock(&slot->client);
+	if (begin && rc == PAWL_SUCCESS)
+		policy_note_wait(own, own->since_ns - begin);
 	return rc;
 }
 

@@ -182,7 +182,7 @@ struct cached_slot {
 	int8_t first;       /* enum first: what this client has been told */
 	int8_t beside;      /* waits beside the queue in this acquire */
 	bool looks : 1;     /* before it counts itself, since its last acquire was not a hit, */
-	bool waited : 1;    /* since W excluded it */
+	bool waited : 1;    /* at this lock, for clients of its node, or with them for another */
 	bool soon : 1;      /* came back soon after its last release, so */
 	bool is_head : 1;   /* holds the lock as the head of QUEUE (G) */
 	bool may_leave : 1; /* the node's place in the queue of nodes, before its turn */
@@ -194,8 +194,9 @@ struct cached_slot {
 	bool is_uncached : 1;  /* holds the lock by UNCACHED */
 	unsigned well : 3;     /* how well that has gone, up to WELL_MOST */
 	unsigned unused : 5;   /* how useless shares have been, up to UNUSED_MOST */
-	uint8_t uncached;      /* times that it has used UNCACHED since its node has joined last */
-	int64_t seen;          /* W; in a release, what the swap of TAIL finds */
+	unsigned long_waits : 4; /* how often waits have been long, up to LONG_MOST */
+	uint8_t uncached; /* times that it has used UNCACHED since its node has joined last */
+	int64_t seen;     /* W; in a release, what the swap of TAIL finds */
 	/* When it got a lock for which it had to wait, or released one for which others did. */
 	uint64_t since_ns;
 };

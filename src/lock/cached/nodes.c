@@ -321,6 +321,18 @@ void nodes_forget(struct lock_slot *slot)
 	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), 0);
 }
 
+void nodes_gather(struct lock_slot *slot, uint64_t ns)
+{
+	int64_t next;
+
+	if (!ns)
+		return;
+	slot->from = -1;
+	rma_await_until(&slot->client, my_next(slot), -1, RMA_NE, 0, RMA_SOON,
+			cached_until(slot, ns), "a node to queue behind it, before it recalls",
+			&next);
+}
+
 bool nodes_have_next(struct lock_slot *slot)
 {
 	return rma_peek_ordered(&slot->client, my_next(slot)) != 0;

@@ -38,6 +38,8 @@ bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 void nodes_keep(struct lock_slot *slot, int64_t dir);
 int64_t nodes_directory(struct lock_slot *slot);
 void nodes_forget(struct lock_slot *slot);
+/* The head waits until another node is next, for so long at most. */
+void nodes_gather(struct lock_slot *slot, uint64_t ns);
 /* Whether another node is next. */
 bool nodes_have_next(struct lock_slot *slot);
 /* Whether it is, with an exclusive client that stays in the queue until it has the lock. */

@@ -30,6 +30,11 @@
  * WRITES_MOST   (33, 67, 100 %) warb 35: 2.28, 3.50, 3.50; ecsb 50: 3.84, 4.14, 4.15
  * PROMISE_NODES with it, and before there was one: ecsb 10: 11.3, 6.02; wcsb 20: 0.687, 0.500. The
  *               other rows of these two, of ecsb 50 and of warb 35 are from before
+ * LONG_TRIPS    (4, 8, 16) 2 nodes of 4, xc30-aries, warb 35 with --iterations=500: 0.844, 0.797,
+ *               0.723; 16 nodes of 2, cloudlab-cx3-20nodes, micro --fw=10 --locks=100000
+ *               --zipf=0.5 --section=300 with --iterations=300: 11.9, 14.1, 14.1
+ * LONG_MOST     (7, 15) the first of these: 0.791, 0.797; it is as great as the field allows
+ * GATHER_TRIPS  (0, 1, 2, 4) the same: 0.723, 0.764, 0.797, 0.779; warb 35: 3.45, 3.65, 3.52, 3.85
  * PAYS_NODES    (64, 128, 256) p99 of 128 nodes as above with --think=1000000: 18, 18, 47 us
  * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.4, 0.085, 0.085 ms. With 0, shares
  *               always pay: 2,560 nodes with --think=10000000 have 74 ms, not 45 us
@@ -70,6 +75,7 @@ enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
 #define WELL_MOST \
 	ATTEMPTS_OR(3, 1) /* and uncached acquires that went well: more than half decide */
 #define UNCACHED_ALWAYS ATTEMPTS_OR(false, true)
+#define LONG_MOST ATTEMPTS_OR(15, 1) /* long waits that are counted: more than half decide */
 enum {
 	MEAN_ONE = 1024,
 	WRITES_OFTEN =
@@ -82,6 +88,8 @@ enum {
 	NEAR_OWNS = 5,     /* 1 / the part of acquires at home for which a look at W there pays */
 	RUN_CACHES = 3,    /* visits in a row, of which the last one keeps X */
 	PROMISE_NODES = 3, /* so many nodes make a promise worth a wait */
+	LONG_TRIPS = 8,    /* round trips in a long wait */
+	GATHER_TRIPS = 2,  /* round trips that a recall takes */
 	SOON_NS = 250 /* a client that comes back in less passes others, and is passed by them */
 };
 
@@ -354,6 +362,24 @@ static inline int64_t policy_note_end(int64_t d)
 static inline bool policy_waits_for_promise(const struct lock_setup *s)
 {
 	return policy_nodes(s) >= PROMISE_NODES;
+}
+
+/* The client has waited for so long at a lock that it did not hit. */
+static inline void policy_note_wait(struct cached_slot *own, uint64_t ns)
+{
+	const bool is_long = ns > (uint64_t)LONG_TRIPS * own->trip_ns;
+
+	own->long_waits = policy_moved(own->long_waits, is_long ? 1 : -1, LONG_MOST) & 15;
+}
+
+/* How long a writer waits for another one before it recalls shares. Where all wait long, sharers
+ * go on meanwhile, one recall serves both writers, and writers of its node come to QUEUE. */
+static inline uint64_t policy_gather_ns(const struct cached_slot *own, bool exclusive, int64_t d)
+{
+	if (!exclusive || !dir_is_open(d) || dir_mode(d) != MODE_S ||
+	    (int)own->long_waits <= LONG_MOST / 2)
+		return 0;
+	return (uint64_t)GATHER_TRIPS * own->trip_ns;
 }
 
 /* Whether the node grants to the next one without giving back what it has recalled before. */
