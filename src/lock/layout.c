@@ -3,7 +3,6 @@
 #include "lock/lock.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 uint64_t lock_reserve(struct lock_setup *s, uint64_t locks, uint64_t bytes)
@@ -126,14 +125,6 @@ bool lock_counts_slots(const struct lock_setup *s, uint64_t most, char *err, siz
 		return true;
 	refuse_clients(s, most, "", err, errlen);
 	return false;
-}
-
-void *lock_constants(struct lock_setup *s, size_t bytes, char *err, size_t errlen)
-{
-	s->state = calloc(1, bytes);
-	if (!s->state)
-		snprintf(err, errlen, "out of memory");
-	return s->state;
 }
 
 /* ------------------------------------------------------------------- option lease */

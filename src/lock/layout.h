@@ -46,7 +46,5 @@ RMA_INLINE uint64_t lock_area_place(const struct lock_setup *s, const struct loc
 bool lock_counts_clients(const struct lock_setup *s, uint64_t most, char *err, size_t errlen);
 /* The same for kinds in which all slots of all ranks may be at one word. */
 bool lock_counts_slots(const struct lock_setup *s, uint64_t most, char *err, size_t errlen);
-/* Set s->state to this many bytes, all zero. NULL if there is no memory; err has the message. */
-void *lock_constants(struct lock_setup *s, size_t bytes, char *err, size_t errlen);
 
 #endif

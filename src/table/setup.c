@@ -2,6 +2,7 @@
 /* The layout of a table; the same for the library and the simulator. */
 #include "table/setup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +60,11 @@ static int lay_out(struct lock_setup *s, char *err, size_t errlen)
 		return PAWL_ERR_OPTION;
 	if (p->most_slots && !lock_counts_slots(s, p->most_slots, err, errlen))
 		return PAWL_ERR_UNSUPPORTED;
-	if (p->state_bytes && !lock_constants(s, p->state_bytes, err, errlen))
+	s->state = p->state_bytes ? calloc(1, p->state_bytes) : NULL;
+	if (p->state_bytes && !s->state) {
+		snprintf(err, errlen, "out of memory");
 		return PAWL_ERR_NOMEM;
+	}
 	return p->layout ? p->layout(s, err, errlen) : PAWL_SUCCESS;
 }
 

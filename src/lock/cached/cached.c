@@ -73,11 +73,8 @@ static bool counts_clients(const struct lock_setup *s, const struct cached_const
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct cached_constants *k;
+	struct cached_constants *k = s->state;
 
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
 	k->node_level = lock_node_level(s);
 	k->level = k->node_level ? &s->topo->level[k->node_level - 1] : NULL;
 	k->nodes = k->level ? k->level->count : s->topo->nranks;
@@ -709,6 +706,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 const struct lock_protocol lock_cached = {
     .kind = ADAPTIVE_KIND,
     .options = adaptive_options,
+    .state_bytes = sizeof(struct cached_constants),
     .layout = layout,
     .describe = describe,
     .scratch_words = scratch_words,

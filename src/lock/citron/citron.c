@@ -118,14 +118,11 @@ static int64_t place_levels(struct citron *k, int span)
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
 	const struct citron_options *p = options_of(s);
-	struct citron *k;
+	struct citron *k = s->state;
 	int rc = refuse(err, errlen, s);
 
 	if (rc != PAWL_SUCCESS)
 		return rc;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
 	k->start = citron_height(p->units);
 	k->height = p->units_most ? citron_height(p->units_most) : k->start;
 	k->stride = (uint64_t)place_levels(k, (int)p->m + 1) * sizeof(int64_t);
@@ -537,6 +534,7 @@ const struct lock_protocol lock_citron = {
 		PAWL_CAP_RANGES | PAWL_CAP_TRY | PAWL_CAP_TIMED | PAWL_CAP_FAIR | PAWL_CAP_RECOVERS,
 	},
     .options = options,
+    .state_bytes = sizeof(struct citron),
     .layout = layout,
     .describe = describe,
     .scratch_words = scratch_words,

@@ -78,13 +78,8 @@ enum { DEFAULT_TURN = 32, TRIES = 8, COARSE_LEASE_NS = 10000000 };
 
 static int layout(struct lock_setup *s, char *err, size_t errlen)
 {
-	struct shiftlock *k;
+	struct shiftlock *k = s->state;
 
-	if (!lock_counts_clients(s, SHIFTLOCK_CLIENTS, err, errlen))
-		return PAWL_ERR_OPTION;
-	k = lock_constants(s, sizeof *k, err, errlen);
-	if (!k)
-		return PAWL_ERR_NOMEM;
 	k->turn = options_of(s)->t_w ? options_of(s)->t_w : DEFAULT_TURN;
 	if (k->turn > GRANT_MOST_ROW) {
 		snprintf(err, errlen, "option t_w: shiftlock takes 0 (%d) to %d, not %lld",
@@ -851,6 +846,8 @@ const struct lock_protocol lock_shiftlock = {
 	},
     .options = options,
     .home_bytes = BLOCK_BYTES, /* the first block of a lock */
+    .state_bytes = sizeof(struct shiftlock),
+    .most_clients = SHIFTLOCK_CLIENTS,
     .layout = layout,
     .describe = describe,
     .scratch_words = shiftlock_scratch_words,
