@@ -494,8 +494,9 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 	while (n != NEAR_IN) {
 		own->looks = true;
 		/* A sharer whose node has been recalled changes neither W nor QUEUE until all
-		 * sharers of the node come in, so it only reads the line. (ECSB, 4 nodes of 32,
-		 * 0.2 and 1 % exclusive: 22.1 and 18.8 M, 20.8 and 16.5 if it takes the line.) */
+		 * sharers of the node come in, so it only reads the line. (By the command
+		 * in policy.h, ecsb 0.2 and ecsb 1: 22.1 and 18.8, 20.8 and 16.5 if it takes the
+		 * line.) */
 		own->waited = n == NEAR_WAIT || slot->mode == PAWL_SHARED;
 		slot->from = origin(s, slot);
 		if (counted)

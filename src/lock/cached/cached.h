@@ -182,7 +182,7 @@ struct cached_slot {
 	int8_t first;       /* enum first: what this client has been told */
 	int8_t beside;      /* waits beside the queue in this acquire */
 	bool looks : 1;     /* before it counts itself, since its last acquire was not a hit, */
-	bool waited : 1;    /* at this lock, for clients of its node, or with them for another */
+	bool waited : 1;    /* and at this lock: it reads W, and does not take the line */
 	bool soon : 1;      /* came back soon after its last release, so */
 	bool is_head : 1;   /* holds the lock as the head of QUEUE (G) */
 	bool may_leave : 1; /* the node's place in the queue of nodes, before its turn */
