@@ -45,7 +45,7 @@
 {"shiftlock", "shiftlock-blind", 146},
 {"shiftlock", "shiftlock-number", 518},
 {"shiftlock", "shiftlock-return", 126},
-{"shiftlock", "shiftlock-early", 101},
+{"shiftlock", "shiftlock-early", 172},
 {"alock", "alock-left", 168},
 {"alock", "alock-stand-down", 607},
 {"declock", "declock-overdue", 789},

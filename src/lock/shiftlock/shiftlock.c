@@ -691,9 +691,7 @@ static RMA_SLOW_PATH int hand_over(const struct lock_setup *s, struct lock_slot 
 /* R1: the client that is linked behind this one; 0: none is yet. */
 static int64_t find_link(const struct lock_setup *s, struct lock_slot *slot)
 {
-	int64_t next = rma_peek(&slot->client, slot->next[s->domain]);
-
-	return (next & NEXT_TAG_MASK) == self_tag(own_of(slot)->self) ? next & NEXT_NAME_MASK : 0;
+	return next_linked(rma_peek(&slot->client, slot->next[s->domain]), own_of(slot)->self);
 }
 
 /*
@@ -713,7 +711,7 @@ static RMA_SLOW_PATH int64_t await_late_link(const struct lock_setup *s, struct 
 
 	rma_await_until(c, slot->next[s->domain], NEXT_TAG_MASK, RMA_EQ, self_tag(own->self),
 			RMA_SOON, rma_clock(c) + own->trip, "a successor to link itself", &seen);
-	seen = find_link(s, slot);
+	seen = next_linked(seen, own->self);
 	if (!seen)
 		own->late = 0;
 	return seen;

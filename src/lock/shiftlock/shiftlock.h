@@ -94,6 +94,12 @@ RMA_INLINE int64_t self_tag(int64_t self)
 	return (self_turn(self) % NEXT_TAGS + 1) << NEXT_TAG_BIT;
 }
 
+/* The client that is linked behind this queueing, whose NEXT has this value; 0: none is yet. */
+RMA_INLINE int64_t next_linked(int64_t next, int64_t self)
+{
+	return (next & NEXT_TAG_MASK) == self_tag(self) ? next & NEXT_NAME_MASK : 0;
+}
+
 /* The grant: the number of the queueing for which it is meant; the REL to wait for, or REL now; or
  * with OWES the writers of this row that A still counts, and the lowest bits of REL now; and the
  * writers in a row so far. */

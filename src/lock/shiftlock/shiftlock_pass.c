@@ -200,11 +200,9 @@ static bool find_behind(const struct lock_setup *s, struct lock_slot *slot, int6
 
 	rma_get(c, next, &seen);
 	rma_flush(c, next); /* orders the look before P3 */
-	*behind = 0;
-	if ((seen & NEXT_TAG_MASK) == self_tag(self)) {
-		*behind = seen & NEXT_NAME_MASK;
+	*behind = next_linked(seen, self);
+	if (*behind)
 		return true;
-	}
 	rma_cas(c, tail, self, 0, &last);
 	rma_flush(c, tail); /* orders the swap before the look at last, and before P4; (O) */
 	if (last == self)
