@@ -104,14 +104,15 @@ enum {
 };
 /* In MODE: the node that recalls waits for ACK. */
 #define WANT (INT64_C(1) << 4)
-/* In NOTES, the number; above it, the node's turn in the queue of nodes. */
-enum { TURN_BITS = 28 };
+/* In NOTES, the number; above it, whether the node's place in the queue of nodes is for the next
+ * head of its own queue; and topmost, where a sum that overflows changes nothing else, its turn
+ * there. */
+enum { TURN_BITS = 28, TURN_SHIFT = (int)NUMBER_BITS + 1 };
 #define NUMBER ((INT64_C(1) << NUMBER_BITS) - 1)
-#define TURN (((INT64_C(1) << TURN_BITS) - 1) << NUMBER_BITS)
-/* In NOTES: the node's place in the queue of nodes is for the next head of its own queue. */
-#define LEFT (INT64_C(1) << 62)
+#define LEFT (INT64_C(1) << NUMBER_BITS)
+#define TURN (((INT64_C(1) << TURN_BITS) - 1) << TURN_SHIFT)
 _Static_assert(NUMBER_SHIFT + NUMBER_BITS <= 63, "a MODE is never negative");
-_Static_assert(NUMBER_BITS + TURN_BITS <= 62, "the fields of NOTES do not overlap");
+_Static_assert((int)TURN_SHIFT + (int)TURN_BITS <= 63, "NOTES has room for a turn");
 #define MODE_MASK INT64_C(3)
 /* In ACK, above node and number of a MODE; above a node that asks for a client ahead. */
 #define ACKNOWLEDGED (INT64_C(1) << 62)

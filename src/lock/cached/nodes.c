@@ -22,7 +22,7 @@ static int next_offset(int64_t place)
 
 static int64_t my_place(struct lock_slot *slot)
 {
-	int64_t turn = (modes_notes(slot) & TURN) >> NUMBER_BITS;
+	int64_t turn = (modes_notes(slot) & TURN) >> TURN_SHIFT;
 
 	return (turn << NODE_BITS) | (cached_me(slot) + 1);
 }
@@ -56,7 +56,8 @@ bool nodes_other_is_last(struct lock_slot *slot, int64_t tail)
 
 bool nodes_take_place(struct lock_slot *slot)
 {
-	if (!(modes_notes(slot) & LEFT))
+	/* STATUS of a place that is left is WAITING or a grant. NOTES is another cache line. */
+	if (!rma_peek(&slot->client, cached_word(slot, LINE_STATUS)) || !(modes_notes(slot) & LEFT))
 		return false;
 	modes_note(slot, LEFT, 0);
 	return true;
@@ -178,7 +179,12 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 /* Q1: another turn. NEXT of the turn before the last is not used any more. Returns the place. */
 static int64_t reset(struct lock_slot *slot)
 {
-	modes_note(slot, TURN, (modes_notes(slot) & TURN) + (INT64_C(1) << NUMBER_BITS));
+	int64_t old;
+
+	if (FAULT(cached_notes))
+		modes_note(slot, TURN, modes_notes(slot) + (INT64_C(1) << TURN_SHIFT));
+	else
+		rma_fao(&slot->client, cached_notes(slot), RMA_SUM, INT64_C(1) << TURN_SHIFT, &old);
 	rma_poke(&slot->client, my_next(slot), 0);
 	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), WAITING);
 	return my_place(slot);
