@@ -1142,7 +1142,7 @@ release:
 		/* G: the head grants W to the next client of the node, or leaves its queue first */
 		if
 		:: atomic {
-				y && STAY && nq[n] > 1 && !INTENT(n) ->
+				y && STAY && nq[n] > 1 ->
 #ifdef BREAK_GRANT
 				wr[n] = 0;
 #endif

@@ -120,7 +120,8 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	uint64_t line;
 	int rank;
 
-	if (own->last == slot->lock + 1)
+	own->returns = own->last == slot->lock + 1;
+	if (own->returns)
 		return;
 	if (!own->last)
 		policy_start(own);
@@ -135,6 +136,7 @@ static void find_words(const struct lock_setup *s, struct lock_slot *slot)
 	own->tail = own->home == own->me ? cached_word(slot, LINE_TAIL)
 					 : cached_word_at(s, slot, own->home, LINE_TAIL);
 	own->guess = 0;
+	own->since_ns = 0;
 	own->crowded = false;
 	own->waited = false;
 }
@@ -165,13 +167,15 @@ static int enter_as_head(const struct lock_setup *s, struct lock_slot *slot)
 		return pass_head(s, slot, PAWL_SUCCESS);
 	own->is_head = true;
 	own->uses = (int16_t)((near_get(slot) & USES) >> USES_SHIFT);
+	own->unseen = own->uses ? UNSEEN_MOST & UNSEEN_MASK : 0; /* it looks if others wait */
 	return PAWL_SUCCESS;
 }
 
 /* G: the client has been granted W together with QUEUE. */
-static int take_granted(const struct lock_setup *s, struct lock_slot *slot, int uses)
+static int take_granted(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
 {
 	struct cached_slot *own = lock_own(slot);
+	const int uses = (int)(told >> (HEAD_BITS + UNSEEN_BITS));
 
 	if (!is_exclusive(slot)) {
 		near_note_uses(slot, uses);
@@ -184,6 +188,7 @@ static int take_granted(const struct lock_setup *s, struct lock_slot *slot, int 
 		return pass_head(s, slot, PAWL_SUCCESS);
 	}
 	own->uses = (int16_t)uses;
+	own->unseen = (unsigned)(told >> HEAD_BITS) & UNSEEN_MASK;
 	own->is_head = true;
 	return PAWL_SUCCESS;
 }
@@ -317,7 +322,7 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t t
 	enum near n;
 
 	if ((told & HEAD_MASK) == HEAD_HAS_W)
-		return take_granted(s, slot, (int)(told >> HEAD_BITS));
+		return take_granted(s, slot, told);
 	if (told != HEAD_NOW && nodes_take_place(slot)) /* D1 */
 		return get_from_nodes(s, slot, true);
 	for (;;) {
@@ -432,7 +437,7 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	bool changed, at_home = false;
 
 	*late = false;
-	if (is_ahead(slot) || own->beside >= MOST_BESIDE)
+	if (is_ahead(slot) || (int)own->beside >= MOST_BESIDE)
 		return false;
 	/* What says that the home's node has X is TAIL. */
 	if (!mode_permits(slot, back) || (back == MODE_X && own->home == own->me)) {
@@ -443,12 +448,12 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 		until = cached_until(slot, LOOK_NS);
 		what = "a node that visits the home";
 	}
-	own->beside++;
+	own->beside = (own->beside + 1) & 15;
 	changed =
 	    rma_await_until(&slot->client, word, -1, RMA_NE, seen, RMA_SOON, until, what, &seen);
 	/* Nodes queue behind each other, and would pass this one each time. */
 	if (at_home && changed && nodes_other_is_last(slot, seen)) {
-		own->beside = MOST_BESIDE;
+		own->beside = MOST_BESIDE & 15;
 		own->crowded = true;
 	}
 	*late = !changed && until == slot->deadline_ns;

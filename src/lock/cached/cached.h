@@ -151,6 +151,7 @@ enum first { FIRST_UNKNOWN, FIRST_OWNED, FIRST_NONE, FIRST_SHARED };
  * (G). */
 enum { HEAD_LOOKS = 0, HEAD_NOW = 1, HEAD_HAS_PLACE = 2, HEAD_HAS_W = 3 };
 enum { HEAD_BITS = 2, HEAD_MASK = (1 << HEAD_BITS) - 1 };
+enum { UNSEEN_BITS = 2, UNSEEN_MASK = (1 << UNSEEN_BITS) - 1 };
 
 /* Words of a slot's scratch for each node; behind them is one for UNCACHED. */
 enum { SCRATCH_EACH = 2 };
@@ -181,7 +182,7 @@ struct cached_slot {
 	uint8_t passed_on;  /* hand-overs to other nodes since the last one that P_WRITERS counts */
 	uint8_t uncounted;  /* acquires of stays since the last one that USES has counted */
 	int8_t first;       /* enum first: what this client has been told */
-	int8_t beside;      /* waits beside the queue in this acquire */
+	bool returns : 1;   /* to the lock that it acquired before */
 	bool looks : 1;     /* before it counts itself, since its last acquire was not a hit, */
 	bool waited : 1;    /* and at this lock: it reads W, and does not take the line */
 	bool soon : 1;      /* came back soon after its last release, so */
@@ -192,10 +193,13 @@ struct cached_slot {
 	bool has_seen : 1;  /* W of the home's node, after the swap of TAIL */
 	bool has_uncached : 1; /* and UNCACHED, likewise */
 	bool tail_some : 1;    /* TAIL that has admitted the client, at the home's node, has SOME */
+	bool finds_first : 1;  /* TAIL of the lock that it tried to use uncached last was 0 */
 	bool is_uncached : 1;  /* holds the lock by UNCACHED */
 	unsigned well : 3;     /* how well that has gone, up to WELL_MOST */
 	unsigned unused : 5;   /* how useless shares have been, up to UNUSED_MOST */
-	unsigned long_waits : 4; /* how often waits have been long, up to LONG_MOST */
+	unsigned unseen : UNSEEN_BITS; /* G: grants within the node since the last look at W */
+	unsigned beside : 4;           /* waits beside the queue in this acquire */
+	unsigned long_waits : 4;       /* how often waits have been long, up to LONG_MOST */
 	uint8_t uncached; /* times that it has used UNCACHED since its node has joined last */
 	int64_t seen;     /* W; in a release, what the swap of TAIL finds */
 	/* When it got a lock for which it had to wait, or released one for which others did. */

@@ -86,30 +86,47 @@ static bool is_alone(struct lock_slot *slot)
 	return dir_is_empty(nodes_directory(slot)) && !nodes_have_next(slot);
 }
 
+/* G: look at W, and note the acquires since the last look in the node's turn, if others wait for
+ * the lock. Whether the next client of the node may have it. */
+static bool may_grant(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+	const int64_t w = near_get(slot);
+	const bool keeps = (w & KEEPS) != 0, counts = keeps || !cached_admits(slot);
+	const int uses = counts ? own->uses + (1 + (int)own->unseen) * policy_counts(s, own) : 0;
+
+	own->unseen = 0;
+	own->uses = (int16_t)(uses < ADAPTIVE_MOST_STAY ? uses : ADAPTIVE_MOST_STAY);
+	return (uses <= policy_stay(s, own) || (keeps && is_alone(slot))) &&
+	       !(w & (INTENTS | SHARED_INTENTS));
+}
+
 /* G: grant W and QUEUE together to the next client of the node. False: the client has W still, and
  * has left QUEUE. *stays: the node's turn is not over. */
 static bool grant_as_head(const struct lock_setup *s, struct lock_slot *slot, bool *stays)
 {
 	struct cached_slot *own = lock_own(slot);
 	const struct rma_word queue = cached_queue(slot);
-	const int64_t w = near_get(slot);
-	const bool keeps = (w & KEEPS) != 0, counts = keeps || !cached_admits(slot);
-	int64_t succ, uses = counts ? own->uses + policy_counts(s, own) : 0;
+	int64_t succ, w;
 
 	own->is_head = false;
-	*stays = uses <= policy_stay(s, own) || (keeps && is_alone(slot));
-	if (uses > ADAPTIVE_MOST_STAY)
-		uses = ADAPTIVE_MOST_STAY;
+	if (policy_grants_unseen(s, own))
+		own->unseen = (own->unseen + 1) & UNSEEN_MASK;
+	else
+		*stays = may_grant(s, slot);
 	if (mcs_leave(slot, RMA_NODE, queue, &succ))
 		return false;
-	if (*stays && !(w & (INTENTS | SHARED_INTENTS))) {
-		if (FAULT(cached_granted))
-			near_swap(slot, w, w & ~(WRITER | KEEPS));
-		return mcs_hand_over(s, slot, RMA_NODE, queue, succ,
-				     HEAD_HAS_W | uses << HEAD_BITS);
+	if (!*stays) {
+		mcs_hand_over(s, slot, RMA_NODE, queue, succ, HEAD_NOW);
+		return false;
 	}
-	mcs_hand_over(s, slot, RMA_NODE, queue, succ, HEAD_NOW);
-	return false;
+	if (FAULT(cached_granted)) {
+		w = near_get(slot);
+		near_swap(slot, w, w & ~(WRITER | KEEPS));
+	}
+	return mcs_hand_over(s, slot, RMA_NODE, queue, succ,
+			     HEAD_HAS_W | (int64_t)own->unseen << HEAD_BITS |
+				 (int64_t)own->uses << (HEAD_BITS + UNSEEN_BITS));
 }
 
 /* The client has W alone, with KEEPS. stays: the node's turn is not over. */
