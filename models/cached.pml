@@ -119,6 +119,7 @@
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_OWES | bfs | assert | an uncached sharer forgets those that came with its grant | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in UNCACHED | two holders |
+ * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_BEFORE | bfs | assert | a sharer looks at W, and at TAIL, to which another one has given SOME, after that | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a sharer gives TAIL SOME, and does not look at W after that | two holders |
  * | UNCACHED NP=4 PLACE=p!=0 WRITERS=3 READERS=12 SUMS=0 LEND=0 FIRST=0 BREAK_KEEP | bfs middle | assert | a node keeps the queue for sharers beside uncached ones | two holders |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_DRAIN | bfs | assert | a head does not wait for uncached sharers | two holders |
@@ -596,8 +597,15 @@ slow:
 #endif
 		:: atomic { c == S && n != HOME -> uncached++ };
 			/* U2 */
+#ifdef BREAK_BEFORE
+			if :: atomic { CONFLICT(HOME, S) -> goto uncount } :: atomic { else } fi;
+#endif
 			if
+#ifdef BREAK_BEFORE
+			:: atomic { !tail && some -> r = N }
+#else
 			:: atomic { !tail && some -> r = m }
+#endif
 			:: atomic { !tail && !some && m != I && (m != X || set == BIT(HOME)) -> r = m };
 #ifdef BREAK_OPENS
 				if

@@ -27,51 +27,81 @@ static int take_back(const struct lock_setup *s, struct lock_slot *slot, bool po
 	return near_tell(s, slot, waiter, DRAINED, posts);
 }
 
-/* U2: whether a client that has counted itself is in, by TAIL and W of the home's node after that.
- */
-static bool is_open(const struct lock_slot *slot, int64_t tail, int64_t w)
+/* U2: whether TAIL admits a client that has counted itself; and W, where the home's node has X. */
+static bool is_open(int64_t tail)
 {
-	return (tail & FREE) && (tail & SOME) &&
-	       ((tail & MODE_MASK) != MODE_X || !(w & near_others(slot)));
+	return (tail & FREE) && (tail & SOME);
+}
+
+static bool has_x(int64_t tail)
+{
+	return (tail & MODE_MASK) == MODE_X;
 }
 
 /* U2: whether this TAIL is to get SOME: the home's node has X, or the nodes have S and few
  * have used that, or nobody has the lock. */
 static bool may_open(int64_t tail, bool ordered)
 {
-	return (tail & FREE) && !(tail & SOME) &&
-	       policy_allows_uncached(dir_of_tail(tail), ordered) &&
-	       (!(tail & TAIL_OWNED) || (tail & MODE_MASK) == MODE_X);
+	return (tail & FREE) && policy_allows_uncached(dir_of_tail(tail), ordered) &&
+	       (!(tail & TAIL_OWNED) || has_x(tail));
+}
+
+static void get_home(const struct lock_setup *s, struct lock_slot *slot, int64_t *w)
+{
+	const struct cached_slot *own = lock_own(slot);
+
+	rma_get(&slot->client, cached_word_at(s, slot, own->home, LINE_W), w);
+}
+
+/* U2: get TAIL, or give it SOME by a swap; where order is kept, with a get of W behind it. Returns
+ * TAIL before. */
+static int64_t look(const struct lock_setup *s, struct lock_slot *slot, bool swaps,
+		    int64_t expected, int64_t *tail, int64_t *w)
+{
+	const struct cached_slot *own = lock_own(slot);
+	const int64_t opened = expected | SOME;
+	int64_t before;
+
+	if (FAULT(cached_opens)) {
+		get_home(s, slot, w);
+		rma_flush(&slot->client, own->tail); /* orders the get before TAIL: the fault */
+	}
+	if (swaps)
+		rma_cas(&slot->client, own->tail, expected, opened, &before);
+	else
+		rma_get(&slot->client, own->tail, &before);
+	if (rma_keeps_order(&slot->client) && !FAULT(cached_opens))
+		get_home(s, slot, w);
+	rma_flush(&slot->client, own->tail); /* orders TAIL before W; pairs with U6 */
+	*tail = swaps && before == expected ? opened : before;
+	return before;
 }
 
 bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
 	const struct rma_word count = cached_home_count(s, slot);
-	const struct rma_word home = cached_word_at(s, slot, own->home, LINE_W);
-	int64_t before, tail, w;
+	const bool ordered = rma_keeps_order(&slot->client);
+	int64_t before, tail, w = 0;
 
 	if (!FAULT(cached_counted))
 		rma_fao(&slot->client, count, RMA_SUM, UNCACHED_ONE, &before);
 	/* Orders the count before the looks; pairs with Q2, U6. */
 	rma_order(&slot->client, count);
-	rma_get(&slot->client, own->tail, &tail);
-	rma_get(&slot->client, home, &w);
-	rma_flush(&slot->client, own->tail); /* orders the gets before the looks at their results */
+	look(s, slot, false, 0, &tail, &w);
 	if (FAULT(cached_counted))
 		add(s, slot, UNCACHED_ONE);
-	if (may_open(tail, rma_keeps_order(&slot->client))) {
-		before = tail;
-		rma_cas(&slot->client, own->tail, before, before | SOME, &tail);
-		/* Orders SOME before the look at W; pairs with U6. */
-		rma_order(&slot->client, own->tail);
-		if (!FAULT(cached_opens))
-			rma_get(&slot->client, home, &w);
-		rma_flush(&slot->client, own->tail); /* orders the get before the look at w */
-		if (tail == before)
-			tail |= SOME;
+	if (!(tail & SOME) && may_open(tail, ordered))
+		look(s, slot, true, tail, &tail, &w);
+	own->is_uncached = is_open(tail);
+	if (own->is_uncached && has_x(tail)) {
+		if (!ordered && !FAULT(cached_opens)) {
+			get_home(s, slot, &w);
+			/* Orders the get before the look at w. */
+			rma_flush(&slot->client, own->tail);
+		}
+		own->is_uncached = !(w & near_others(slot));
 	}
-	own->is_uncached = is_open(slot, tail, w);
 	if (tail)
 		policy_note_uncached(own, own->is_uncached);
 	if (!own->is_uncached)
