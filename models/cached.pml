@@ -115,6 +115,9 @@
  * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 9 974 |
  * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 606 832 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 405 647 |
+ * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 2 851 542 |
+ * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 461 884 |
+ * | UNCACHED VOTE=3 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENED | bfs | assert | a sharer that has not been told takes the lock for owned | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_PAYS | bfs | assert | a head does not count the sharers that came with its grant | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_OWES | bfs | assert | an uncached sharer forgets those that came with its grant | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
@@ -277,7 +280,18 @@ bit fresh = 1, written[NN];
 	 (i == HOME && !tail && fresh && told[p] == OWNED))
 #define WRITTEN(i) written[i] = 1
 #define UNWRITTEN(i) !written[i]
+#define FRESH fresh
+/* U2: the directory that the vote gives the lock, with SOME, by a sharer that knows it */
+#ifdef BREAK_OPENED
+#define MAY_OPEN_FIRST true
 #else
+#define MAY_OPEN_FIRST (told[p] == OWNED)
+#endif
+#define OPENS_FIRST                                                                                \
+	c == S && n != HOME && !tail && fresh && MAY_OPEN_FIRST ->                                 \
+	fresh = 0; open = 1; m = X; set = BIT(HOME); some = 1
+#else
+#define FRESH false
 #define FIRST_ADMITS(i) false
 #define WRITTEN(i) skip
 #define UNWRITTEN(i) false
@@ -597,6 +611,9 @@ slow:
 #endif
 		:: atomic { c == S && n != HOME -> uncached++ };
 			/* U2 */
+#ifdef VOTE
+			if :: atomic { OPENS_FIRST } :: skip fi;
+#endif
 #ifdef BREAK_BEFORE
 			if :: atomic { CONFLICT(HOME, S) -> goto uncount } :: atomic { else } fi;
 #endif
@@ -606,7 +623,11 @@ slow:
 #else
 			:: atomic { !tail && some -> r = m }
 #endif
-			:: atomic { !tail && !some && m != I && (m != X || set == BIT(HOME)) -> r = m };
+			:: atomic {
+					!tail && !FRESH && !some && m != I &&
+					(m != X || set == BIT(HOME)) ->
+					r = m
+				};
 #ifdef BREAK_OPENS
 				if
 				:: r == X && CONFLICT(HOME, S) -> goto uncount

@@ -46,6 +46,18 @@ static bool may_open(int64_t tail, bool ordered)
 	       (!(tail & TAIL_OWNED) || has_x(tail));
 }
 
+/* Whether TAIL that is 0 stands for the home's node with X, as this client has been told (F). */
+static bool is_owned_at_first(const struct cached_slot *own)
+{
+	return own->first == FIRST_OWNED || FAULT(cached_opened);
+}
+
+static int64_t without_zero(const struct cached_slot *own, int64_t tail)
+{
+	return tail == 0 && is_owned_at_first(own) ? dir_to_tail(policy_owned(own->home), own->home)
+						   : tail;
+}
+
 static void get_home(const struct lock_setup *s, struct lock_slot *slot, int64_t *w)
 {
 	const struct cached_slot *own = lock_own(slot);
@@ -59,7 +71,7 @@ static int64_t look(const struct lock_setup *s, struct lock_slot *slot, bool swa
 		    int64_t expected, int64_t *tail, int64_t *w)
 {
 	const struct cached_slot *own = lock_own(slot);
-	const int64_t opened = expected | SOME;
+	const int64_t opened = without_zero(own, expected) | SOME;
 	int64_t before;
 
 	if (FAULT(cached_opens)) {
@@ -88,10 +100,11 @@ bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot)
 		rma_fao(&slot->client, count, RMA_SUM, UNCACHED_ONE, &before);
 	/* Orders the count before the looks; pairs with Q2, U6. */
 	rma_order(&slot->client, count);
-	look(s, slot, false, 0, &tail, &w);
+	own->finds_first =
+	    look(s, slot, own->finds_first && is_owned_at_first(own), 0, &tail, &w) == 0;
 	if (FAULT(cached_counted))
 		add(s, slot, UNCACHED_ONE);
-	if (!(tail & SOME) && may_open(tail, ordered))
+	if (!(tail & SOME) && may_open(without_zero(own, tail), ordered))
 		look(s, slot, true, tail, &tail, &w);
 	own->is_uncached = is_open(tail);
 	if (own->is_uncached && has_x(tail)) {
