@@ -167,7 +167,8 @@ static int enter_as_head(const struct lock_setup *s, struct lock_slot *slot)
 		return pass_head(s, slot, PAWL_SUCCESS);
 	own->is_head = true;
 	own->uses = (int16_t)((near_get(slot) & USES) >> USES_SHIFT);
-	own->unseen = own->uses ? UNSEEN_MOST & UNSEEN_MASK : 0; /* it looks if others wait */
+	/* In a turn of the node that others wait for, the first release looks. */
+	own->unseen = own->uses ? UNSEEN_MOST & UNSEEN_MASK : 0;
 	return PAWL_SUCCESS;
 }
 

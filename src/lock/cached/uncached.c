@@ -27,7 +27,7 @@ static int take_back(const struct lock_setup *s, struct lock_slot *slot, bool po
 	return near_tell(s, slot, waiter, DRAINED, posts);
 }
 
-/* U2: whether TAIL admits a client that has counted itself; and W, where the home's node has X. */
+/* U2: whether TAIL admits a client that has counted itself, and that W does not exclude. */
 static bool is_open(int64_t tail)
 {
 	return (tail & FREE) && (tail & SOME);
@@ -52,6 +52,7 @@ static bool is_owned_at_first(const struct cached_slot *own)
 	return own->first == FIRST_OWNED || FAULT(cached_opened);
 }
 
+/* TAIL, or what a client that has been told takes 0 for. */
 static int64_t without_zero(const struct cached_slot *own, int64_t tail)
 {
 	return tail == 0 && is_owned_at_first(own) ? dir_to_tail(policy_owned(own->home), own->home)
