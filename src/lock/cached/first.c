@@ -46,7 +46,7 @@ static void ask(const struct lock_setup *s, struct lock_slot *slot, int64_t more
 		own->first = (int8_t)(vote >> DECIDED_SHIFT);
 	}
 	if (own->first == FIRST_OWNED)
-		policy_note_owned(own);
+		policy_note_owned(s, own);
 }
 
 bool first_is_news(const struct lock_setup *s, struct lock_slot *slot)
@@ -73,7 +73,7 @@ int64_t first_dir_of_tail(const struct lock_setup *s, struct lock_slot *slot, in
 		ask(s, slot, 0);
 	switch (own->first) {
 	case FIRST_OWNED:
-		return policy_owned(own->home);
+		return policy_owned(s, own->home);
 	case FIRST_NONE:
 		return dir_none(0);
 	case FIRST_SHARED:

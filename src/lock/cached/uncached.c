@@ -53,10 +53,11 @@ static bool is_owned_at_first(const struct cached_slot *own)
 }
 
 /* TAIL, or what a client that has been told takes 0 for. */
-static int64_t without_zero(const struct cached_slot *own, int64_t tail)
+static int64_t without_zero(const struct lock_setup *s, const struct cached_slot *own, int64_t tail)
 {
-	return tail == 0 && is_owned_at_first(own) ? dir_to_tail(policy_owned(own->home), own->home)
-						   : tail;
+	return tail == 0 && is_owned_at_first(own)
+		   ? dir_to_tail(policy_owned(s, own->home), own->home)
+		   : tail;
 }
 
 static void get_home(const struct lock_setup *s, struct lock_slot *slot, int64_t *w)
@@ -72,7 +73,7 @@ static int64_t look(const struct lock_setup *s, struct lock_slot *slot, bool swa
 		    int64_t expected, int64_t *tail, int64_t *w)
 {
 	const struct cached_slot *own = lock_own(slot);
-	const int64_t opened = without_zero(own, expected) | SOME;
+	const int64_t opened = without_zero(s, own, expected) | SOME;
 	int64_t before;
 
 	if (FAULT(cached_opens)) {
@@ -105,7 +106,7 @@ bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot)
 	    look(s, slot, own->finds_first && is_owned_at_first(own), 0, &tail, &w) == 0;
 	if (FAULT(cached_counted))
 		add(s, slot, UNCACHED_ONE);
-	if (!(tail & SOME) && may_open(without_zero(own, tail), ordered))
+	if (!(tail & SOME) && may_open(without_zero(s, own, tail), ordered))
 		look(s, slot, true, tail, &tail, &w);
 	own->is_uncached = is_open(tail);
 	if (own->is_uncached && has_x(tail)) {
