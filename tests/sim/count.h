@@ -31,6 +31,9 @@ static inline int count_mode(const struct pawl_kind *kind, int turn)
 /* Microseconds. A lock that measures how patient to be does not do the same operations again. */
 #define COUNT_PATIENCE "500"
 
+/* Acquires. A lock that stays for so long as its sections are short looks at their times. */
+#define COUNT_STAY "32"
+
 static inline int count_has(const struct pawl_kind *kind, const char *option)
 {
 	return strstr(kind->options, option) != NULL;

@@ -28,6 +28,8 @@ static int play(const struct pawl_kind *kind, const char *topology)
 		MPI_Info_set(info, "pawl_lease", COUNT_LEASE);
 	if (count_has(kind, "patience"))
 		MPI_Info_set(info, "pawl_patience", COUNT_PATIENCE);
+	if (count_has(kind, "stay"))
+		MPI_Info_set(info, "pawl_stay", COUNT_STAY);
 	rc = pawl_table_create(MPI_COMM_WORLD, kind->name, COUNT_LOCKS, info, &t);
 	MPI_Info_free(&info);
 	if (rc == PAWL_ERR_THREAD)

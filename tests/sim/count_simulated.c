@@ -55,6 +55,8 @@ static void simulate(const struct lock_protocol *p, const char *topology)
 		options_set(&o, p, "lease", COUNT_LEASE, "the test");
 	if (count_has(pawl_kind_find(p->kind.name), "patience"))
 		options_set(&o, p, "patience", COUNT_PATIENCE, "the test");
+	if (count_has(pawl_kind_find(p->kind.name), "stay"))
+		options_set(&o, p, "stay", COUNT_STAY, "the test");
 	w = sim_world_create(&q);
 	if (!w || sim_world_run(w) != SIM_FINE) {
 		fprintf(stderr, "%s: %s\n", p->kind.name, w ? w->why : pawl_error_message());
