@@ -67,6 +67,8 @@
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=0 READERS=3 INTENTS=6 | safe 20M middle | pass | 2 clients and 1, shared and with intents | 3 605 339 (likewise) |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe | pass | 2 nodes; a writer, an intent that stays in until one ahead is in | 148 423 |
  * | SUMS=0 STAY=0 LEND=0 NN=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe middle | pass | the same, 3 nodes of one | 693 341 |
+ * | SUMS=0 LEND=0 NP=3 PLACE=0 WRITERS=3 READERS=0 INTENTS=4 AHEADS=4 | safe | pass | 3 clients of a node, 2 write, one intends ahead of them: W is granted beside it | 8 539 |
+ * | SUMS=0 LEND=0 NP=3 PLACE=0 WRITERS=1 READERS=2 INTENTS=4 AHEADS=4 | safe | pass | the same, one of the 2 shares | 8 042 |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 | safe 20M middle | pass | 2 clients and 1; a writer, an intent, one ahead | 6 321 542 (model before its last change) |
  * | SUMS=0 STAY=0 LEND=0 TIMED NP=3 WRITERS=5 | safe 20M long | pass | 2 clients and 1, the 2 write, deadlines | |
  * | STAY=0 BREAK_ORDER | bfs | assert | MODE is looked at before the count in W | two holders |

@@ -83,7 +83,7 @@ extern enum limits fault_limits;
 	X(cached_drain, "adaptive", "(U) a head does not wait for uncached sharers") \
 	X(cached_owner, "adaptive", "(U) a writer of the home's node does not look at UNCACHED") \
 	X(cached_counted, "adaptive", "(U) a sharer looks at TAIL and W before it counts itself in UNCACHED") \
-	X(cached_opens, "adaptive", "(U) a sharer that gives TAIL SOME does not look at W after that") \
+	X(cached_opens, "adaptive", "(U) a sharer gets W before TAIL with SOME, and not after it") \
 	X(cached_opened, "adaptive", \
 	  "(U) a sharer that has not been told takes TAIL that is 0 for X at home") \
 	X(cached_all, "adaptive", "(C) a recall to I that goes on to S does not look at all nodes again") \

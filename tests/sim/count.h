@@ -31,7 +31,8 @@ static inline int count_mode(const struct pawl_kind *kind, int turn)
 /* Microseconds. A lock that measures how patient to be does not do the same operations again. */
 #define COUNT_PATIENCE "500"
 
-/* Acquires. A lock that stays for so long as its sections are short looks at their times. */
+/* Acquires. A lock whose stay depends on how long sections take does not do the same operations
+ * again. */
 #define COUNT_STAY "32"
 
 static inline int count_has(const struct pawl_kind *kind, const char *option)

@@ -104,9 +104,9 @@ enum {
 };
 /* In MODE: the node that recalls waits for ACK. */
 #define WANT (INT64_C(1) << 4)
-/* In NOTES, the number; above it, whether the node's place in the queue of nodes is for the next
- * head of its own queue; and topmost, where a sum that overflows changes nothing else, its turn
- * there. */
+/* In NOTES, the number; above it, LEFT: the node's place in the queue of nodes is for the next head
+ * of its own queue; above that, its turn there, topmost since a sum that overflows then changes
+ * nothing else. */
 enum { TURN_BITS = 28, TURN_SHIFT = (int)NUMBER_BITS + 1 };
 #define NUMBER ((INT64_C(1) << NUMBER_BITS) - 1)
 #define LEFT (INT64_C(1) << NUMBER_BITS)
@@ -202,7 +202,7 @@ struct cached_slot {
 	unsigned long_waits : 4;       /* how often waits have been long, up to LONG_MOST */
 	uint8_t uncached; /* times that it has used UNCACHED since its node has joined last */
 	int64_t seen;     /* W; in a release, what the swap of TAIL finds */
-	/* When it got a lock for which it had to wait, or released one for which others did. */
+	/* When it got this lock after a wait, or released it while others waited; 0: neither. */
 	uint64_t since_ns;
 };
 _Static_assert(sizeof(struct cached_slot) <= LOCK_OWN_BYTES, "it fits into a slot");

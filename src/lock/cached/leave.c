@@ -210,7 +210,7 @@ static int end_contended(struct lock_slot *slot)
 	struct cached_slot *own = lock_own(slot);
 	const uint64_t now = rma_clock(&slot->client);
 
-	if (own->looks)
+	if (own->looks && own->since_ns)
 		policy_note_hold(own, now - own->since_ns);
 	own->since_ns = now;
 	return PAWL_SUCCESS;

@@ -25,10 +25,10 @@
  *               acquires a second and p99) 128: 11.7, 11.8, 11.9 M, 182, 178, 203 us; 512: 11.6,
  *               11.0, 9.3 M, 0.73, 0.80, 0.95 ms; without: 7.5 M, 315 us, and 2.7 M, 3.7 ms
  * COUNTED       C 1: 427, 409, 409; L 5: 305, 297, 297; V 100: 110, 110, 109
- * MANY_LOCKS    (more, and fewer, than there are) --option=topology="node:16 core:8" --ranks=128
- *               --bench=locktable --fw=10 --locks=10000 --locality=90 --iterations=156 --steady
- *               --seed=704: 180, 198; where it is fewer, the first uses of a lock far from home
- *               do not make the node cache it
+ * MANY_LOCKS    (more than the table has, and fewer) 180, 198: --option=topology="node:16 core:8"
+ *               --ranks=128 --bench=locktable --fw=10 --locks=10000 --locality=90
+ *               --iterations=156 --steady --seed=704. In a smaller table the first sharer of a
+ *               node caches the lock, and the others need no far operation
  * MEAN_WEIGHT   wcsb 20: 0.489, 0.500, 0.500; warb 35: 2.03, 2.14, 2.14
  * UNSEEN_MOST   (0, 1, 3) 20.3, 22.2, 23.5: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000; it is as
@@ -70,7 +70,7 @@ enum { HOLD_SHIFT = 2 };       /* holds of a moving mean, as a power of two */
 enum { PASSES_AS_BUILT = 16 }; /* acquires that pass the head of a node's queue */
 #define MOST_PASSES ATTEMPTS_OR(PASSES_AS_BUILT, 2)
 _Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
-#define UNSEEN_MOST ATTEMPTS_OR(3, 1) /* acquires in a node's turn between two looks at W */
+#define UNSEEN_MOST ATTEMPTS_OR(3, 1) /* grants within a node between two looks at W */
 #define MOST_BESIDE ATTEMPTS_OR(8, 2) /* waits beside the queue in an acquire */
 /* Nodes with writers in a row while sharers are promised S. Where so many nodes are asked that to
  * recall them takes longer than these, one is counted in 4, 16 or 64. */
@@ -240,8 +240,9 @@ static inline int64_t policy_note_share(const struct lock_setup *s, int64_t d, i
 }
 
 /* Whether the home's node, which has had X, is to have it again: it has used the lock since the
- * visit before, or between the two visits before, by different nodes, or to look at its W costs
- * others no round trip. (14.4 M acquires a second without the second of these, 15.6 M:
+ * visit before; or this node did not make that visit, and it is the first one in a row to find no
+ * use; or to look at W of the home's node costs others no round trip. (14.4 M acquires a second
+ * without the second of these, 15.6 M:
  * --machine=cloudlab-cx3-20nodes --option=topology="node:16 core:4" --ranks=64 --bench=locktable
  * --locality=50 --locks=10000 --fw=100 --iterations=300.) */
 static inline bool policy_goes_home(int64_t d, int me, int hits, bool ordered)
@@ -322,7 +323,7 @@ static inline bool policy_expects_no_use(const struct lock_setup *s)
 	return s->n >= (uint64_t)MANY_LOCKS;
 }
 
-/* The directory of a lock that its home's node owns at first. */
+/* The directory of a lock that its home's node owns at first, as if that had used it. */
 static inline int64_t policy_owned(const struct lock_setup *s, int home)
 {
 	return policy_set(dir_owned(INT64_C(1) << P_RUN, home), P_UNUSED, 1,
