@@ -463,9 +463,9 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 
 /* B: whether a sharer that W excludes comes in with the sharers of all nodes, since its node has
  * been promised S. In QUEUE it would have the lock alone between writers. */
-static bool has_promise(const struct lock_setup *s, struct lock_slot *slot)
+static bool has_promise(struct lock_slot *slot)
 {
-	return slot->mode == PAWL_SHARED && policy_waits_for_promise(s) &&
+	return slot->mode == PAWL_SHARED &&
 	       ((cached_look(slot, LINE_MODE) >> BACK_SHIFT) & MODE_MASK) == MODE_S;
 }
 
@@ -482,7 +482,8 @@ static bool enters_uncached(const struct lock_setup *s, struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
 
-	if (slot->mode != PAWL_SHARED || !policy_tries_uncached(s, own))
+	if (slot->mode != PAWL_SHARED ||
+	    !policy_tries_uncached(s, own, rma_keeps_order(&slot->client)))
 		return false;
 	own->uncached++;
 	return uncached_enter(s, slot);
@@ -509,7 +510,7 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 			leave_take_back(s, slot);
 		if (take_handed(s, slot, false) || near_join(s, slot, false))
 			return PAWL_SUCCESS;
-		if ((n == NEAR_WAIT && !has_promise(s, slot)) ||
+		if ((n == NEAR_WAIT && !has_promise(slot)) ||
 		    (!first_is_news(s, slot) && !await_mode(slot, &late)) || late)
 			break;
 		n = near_hit(s, slot, false, &counted);
