@@ -364,8 +364,9 @@ static inline void policy_note_owned(const struct lock_setup *s, struct cached_s
 	own->finds_first = true;
 }
 
-/* Whether sharers go uncached. Where no order is kept, that is a round trip more than a share that
- * is used once, so it pays only if it saves recalls to writers that are few. */
+/* Whether sharers use locks uncached. Where no order is kept, that takes a round trip more than a
+ * share that is used once, and a writer has to look for them in another one: where writers are
+ * many, shares cost less. */
 static inline bool policy_has_no_use(const struct cached_slot *own, bool ordered)
 {
 	return UNCACHED_ALWAYS ||
