@@ -10,7 +10,7 @@
  *   pawl-sim --machine=cx6-4nodes --lock=adaptive --iterations=100 --bench=B --fw=PERCENT
  * where B is ecsb, or L: locktable --locality=95 --locks=10000, V: locktable --locality=80,
  * M: micro --zipf=0.8 --locks=1000, C: micro --locks=100000. "same": to three digits in ecsb 1 and
- * 10.
+ * 10. N nodes of M: --option=topology="node:N core:M" and --ranks=N*M; another machine is named.
  *
  * STAY          ecsb 10: 10.1, 10.8, 11.3; ecsb 50: 3.76, 4.25, 4.44, but then of 90 settings at
  *               random 84 % have 0.75 of the best other kind, not 89 %
@@ -22,8 +22,8 @@
  * MOST_BESIDE   same; bounds how long a client waits beside the queue
  * MOST_WRITERS  warb 35: 3.62, 3.63; it is as great as the field allows
  * MANY_SHIFT    (8, 32, 128 nodes; so many nodes with --option=topology="node:N core:1" --fw=5,
- *               acquires a second and p99) 128: 7.4, 7.4, 8.9 M, 365, 365, 323 us; 512: 8.4 M,
- *               2.3 ms; without: 7.3 M, 357 us, and 3.0 M, 3.7 ms
+ *               acquires a second and p99) 128: 7.4, 7.4, 8.9 M, 365, 365, 323 us; 512: all
+ *               8.4 M, 2.3 ms; without: 7.3 M, 357 us, and 3.0 M, 3.7 ms
  * COUNTED       C 1: 427, 412, 414; L 5: 319, 315, 311; V 100: 114, 113, 113
  * MANY_LOCKS    (more than the table has, and fewer) 180, 198: --option=topology="node:16 core:8"
  *               --ranks=128 --bench=locktable --fw=10 --locks=10000 --locality=90
@@ -55,7 +55,7 @@
  *               cx5-6nodes, locktable --fw=5 --locks=1000 --section=50 --locality=95: all 45.1,
  *               and 46.8 without such sharers, which need a round trip more without order
  * UNUSED_MOST   (15, 31) the first of these: 44.7, 46.2; it is as great as the field allows
- * WELL_MOST     same there; (1, 3, 7) 43.7, 45.8, 44.2 before the home's node had X again
+ * WELL_MOST     (1, 3, 7) the same: 46.3, 46.2, 46.2; decides how soon tries that fail end
  * HOME_PART     (4, 8, 16) the same: 44.6, 46.2, 43.9; the second of these: 46.7, 45.1, 45.2. If
  *               what is seen at home counts for nothing, the slowest of two nodes of two ranks,
  *               locktable --fw=5 --locks=1000 --locality=85, has 0.28 of the mean, not 0.95
@@ -99,7 +99,7 @@ enum {
 	WRITES_OFTEN =
 	    MEAN_ONE * 3 / 10, /* mean of exclusive acquires from which on these are many, */
 	WRITES_MOST = MEAN_ONE * 9 / 10, /* where the client has to wait for other nodes, */
-	WRITES_BRIEF = MEAN_ONE * 2 / 3, /* and returns at once, and holds locks shortly */
+	WRITES_BRIEF = MEAN_ONE * 2 / 3, /* and returns at once, and holds locks briefly */
 	PAYS_NODES = 128, /* of so many nodes, each has to use a share once for it to pay; */
 	PAYS_MOST = 2,    /* of more, so often at most */
 	FIRST_PAYS = 2,   /* first shares that are worth a message to each node */
@@ -108,7 +108,9 @@ enum {
 	RUN_CACHES = 3,   /* visits in a row, of which the last one keeps X */
 	LONG_TRIPS = 8,   /* round trips in a long wait */
 	GATHER_TRIPS = 2, /* round trips that a recall takes */
-	SOON_NS = 250 /* a client that comes back in less passes others, and is passed by them */
+	/* A client that comes back in less passes others, and is passed by them; a hold that takes
+	 * less is brief. */
+	SOON_NS = 250
 };
 
 /* The policy's part of a directory. */
@@ -186,7 +188,7 @@ static inline bool policy_is_soon(const struct cached_slot *own, uint64_t now)
 	return own->since_ns && now - own->since_ns < SOON_NS;
 }
 
-/* Whether clients of a node acquire the lock again at once, and hold it shortly: the more of them
+/* Whether the client acquires the lock again at once, and holds it briefly. The more such clients
  * exclude others, the more they gain by a stay of their node, which sharers would end. */
 static inline bool policy_is_brief(const struct cached_slot *own)
 {
