@@ -16,7 +16,8 @@
  * number of times and may stop between two acquires: exclusion, no deadlock (awaits are blocking
  * guards), and at the end W is free, no promise is open, and a mode that a node has is in the
  * directory. -DUNCACHED: sharers of other nodes than the home's may count themselves in UNCACHED;
- * =2: as heads they do so wherever they may. DEBT has room for two.
+ * =2: as heads they do so wherever they may. DEBT has room for two. -DORDERED: the transport keeps
+ * the order of their operations.
  * -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads, and writes
  * later; CPU stores come in between. Exclusive clients have no deadline then, unless with LIVE or 3
  * nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
@@ -108,24 +109,27 @@
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 BREAK_GATE | bfs | deadlock | a client ahead at the home's node looks at TAIL only | it waits for the writer |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 READERS=2 INTENTS=4 INTENTS_SHARED=4 AHEADS=4 BREAK_CLASS | bfs | assert | intents of both kinds ahead are admitted beside sharers | sharers and intents |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 BREAK_REOPEN | bfs | assert | a recall ends while clients ahead are admitted | two holders |
- * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 219 143 |
- * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 424 472 |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 225 287 |
+ * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 476 544 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 |
- * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 821 398 |
- * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 83 243 |
- * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 3 979 |
- * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 9 974 |
- * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 606 832 |
- * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 405 647 |
- * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 2 851 542 |
- * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 461 884 |
- * | UNCACHED VOTE=3 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENED | bfs | assert | a sharer that has not been told takes the lock for owned | two holders |
+ * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 497 558 |
+ * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 78 936 |
+ * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 3 880 |
+ * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 15 334 |
+ * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 545 647 |
+ * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 277 847 |
+ * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 2 962 062 |
+ * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 676 083 |
+ * | UNCACHED VOTE=3 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENED | bfs | assert | a sharer that has not been told takes TAIL that is 0 for SOME | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_PAYS | bfs | assert | a head does not count the sharers that came with its grant | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_OWES | bfs | assert | an uncached sharer forgets those that came with its grant | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in UNCACHED | two holders |
- * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_BEFORE | bfs | assert | a sharer looks at W, and at TAIL, to which another one has given SOME, after that | two holders |
- * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a sharer gives TAIL SOME, and does not look at W after that | two holders |
+ * | UNCACHED ORDERED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_BEFORE | bfs | assert | a sharer gives TAIL SOME, and gets W before that | two holders |
+ * | UNCACHED ORDERED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, order is kept | 228 835 |
+ * | UNCACHED ORDERED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, deadlines | 4 399 743 |
+ * | UNCACHED ORDERED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, both write, order is kept, the vote is for the home's node | 4 595 025 |
+ * | UNCACHED NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a head leaves SOME where another node than the home's has X | two holders |
  * | UNCACHED NP=4 PLACE=p!=0 WRITERS=3 READERS=12 SUMS=0 LEND=0 FIRST=0 BREAK_KEEP | bfs middle | assert | a node keeps the queue for sharers beside uncached ones | two holders |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_DRAIN | bfs | assert | a head does not wait for uncached sharers | two holders |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_TOLD | bfs | deadlock | the last uncached sharer does not tell the head | |
@@ -283,17 +287,15 @@ bit fresh = 1, written[NN];
 #define WRITTEN(i) written[i] = 1
 #define UNWRITTEN(i) !written[i]
 #define FRESH fresh
-/* U2: the directory that the vote gives the lock, with SOME, by a sharer that knows it */
+/* With UNCACHED, the vote for the home's node gives the directory SOME. */
 #ifdef BREAK_OPENED
-#define MAY_OPEN_FIRST true
+#define SOME_FIRST (!tail && fresh)
 #else
-#define MAY_OPEN_FIRST (told[p] == OWNED)
+#define SOME_FIRST (!tail && fresh && told[p] == OWNED)
 #endif
-#define OPENS_FIRST                                                                                \
-	c == S && n != HOME && !tail && fresh && MAY_OPEN_FIRST ->                                 \
-	fresh = 0; open = 1; m = X; set = BIT(HOME); some = 1
 #else
 #define FRESH false
+#define SOME_FIRST false
 #define FIRST_ADMITS(i) false
 #define WRITTEN(i) skip
 #define UNWRITTEN(i) false
@@ -418,6 +420,15 @@ bit given[NN];
  * wherever it is, has SOME. */
 #ifdef UNCACHED
 #define SOME some
+#define FIRST_SOME some = 1
+/* An exclusive client that leaves the queue empty may leave SOME, unless another node than the
+ * home's has X. */
+#ifdef BREAK_OPENS
+#define MAY_LEAVE_SOME true
+#else
+#define MAY_LEAVE_SOME (dm == N || IS_AT_HOME)
+#endif
+#define LEAVE_SOME if :: from == 1 && o && MAY_LEAVE_SOME -> some = 1 :: true fi;
 #define CLOSED \
 	waiter = 0; \
 	if :: t != S -> some = 0 :: else fi
@@ -442,7 +453,7 @@ bit some;
 #else
 #define OWE debt++
 #endif
-#define HAS_TO_DRAIN (n == HOME && !tail && some && (c == X || c == I))
+#define HAS_TO_DRAIN (n == HOME && !tail && (some || FRESH) && (c == X || c == I))
 #ifdef BREAK_OWNER
 #define MAY_ENTER true
 #else
@@ -455,6 +466,8 @@ bit some;
 #endif
 #else
 #define SOME false
+#define FIRST_SOME skip
+#define LEAVE_SOME
 #define HAS_TO_DRAIN false
 #define MAY_ENTER true
 #define DRAINED true
@@ -612,46 +625,45 @@ slow:
 			atomic { uncached++; w = 1; goto cs }
 #endif
 		:: atomic { c == S && n != HOME -> uncached++ };
-			/* U2 */
-#ifdef VOTE
-			if :: atomic { OPENS_FIRST } :: skip fi;
-#endif
+			/* U2: TAIL, and W of the home's node, before it or after it; ORDERED: after
+			 * it, and TAIL may get SOME */
 #ifdef BREAK_BEFORE
 			if :: atomic { CONFLICT(HOME, S) -> goto uncount } :: atomic { else } fi;
 #endif
+#ifdef ORDERED
 			if
-#ifdef BREAK_BEFORE
-			:: atomic { !tail && some -> r = N }
-#else
-			:: atomic { !tail && some -> r = m }
-#endif
 			:: atomic {
 					!tail && !FRESH && !some && m != I &&
 					(m != X || set == BIT(HOME)) ->
-					r = m
-				};
-#ifdef BREAK_OPENS
-				if
-				:: r == X && CONFLICT(HOME, S) -> goto uncount
-				:: else
-				fi;
+					some = 1
+				}
+			:: skip
+			fi;
 #endif
-				if
-				:: atomic {
-						!tail && !some && m == r && (m != X || set == BIT(HOME)) ->
-						some = 1
-#ifdef BREAK_OPENS
-						; r = N
+			if
+#ifdef BREAK_BEFORE
+			:: atomic { !tail && some };
 #endif
-					}
+			:: atomic { !tail && some -> r = m };
+				if
+				:: atomic { r == X && CONFLICT(HOME, S) -> goto uncount }
+				:: atomic { else }
+				fi
+			:: atomic { SOME_FIRST };
+				if
+				:: atomic { CONFLICT(HOME, S) -> goto uncount }
+				:: atomic { else }
+				fi
+#ifndef ORDERED
+			:: atomic { !CONFLICT(HOME, S) };
+				if
+				:: atomic { (!tail && some) || SOME_FIRST }
 				:: atomic { else -> goto uncount }
 				fi
-			:: atomic { else -> goto uncount }
+#endif
+			:: atomic { !(!tail && some) && !SOME_FIRST -> goto uncount }
 			fi;
-			if
-			:: atomic { r == X && CONFLICT(HOME, S) -> goto uncount }
-			:: atomic { else -> r = 0; w = 1; goto cs }
-			fi
+			atomic { r = 0; w = 1; goto cs }
 		:: skip
 		fi;
 		goto cached;
@@ -837,7 +849,7 @@ ask:
 			if :: !told[p] -> told[p] = first :: else fi;
 #endif
 			if
-			:: told[p] == OWNED -> o = 1; dm = X; ds = BIT(HOME)
+			:: told[p] == OWNED -> o = 1; dm = X; ds = BIT(HOME); FIRST_SOME
 			:: told[p] == NONE -> NO_DIR
 #ifdef BREAK_UNTOLD
 			:: told[p] == 0 -> NO_DIR
@@ -850,7 +862,7 @@ ask:
 #endif
 has:
 		/* The head of the queue of nodes, with the directory: o, dm, ds */
-		h = 1;
+		atomic { h = 1; if :: dm == N -> o = 0 :: else fi };
 #ifdef UNCACHED
 		/* U3 */
 		if
@@ -1266,13 +1278,14 @@ depart:
 		if
 		:: atomic {
 				NEXT == 0 ->
+				LEAVE_SOME
 				NEXT = LEFT; lo[POS(n)] = o; lm[POS(n)] = dm; ls[POS(n)] = ds;
 				pleave[POS(n)] = LAST; status[n] = FREE; goto freed
 			}
 #else
 		/* L5 */
 		if
-		:: atomic { NEXT == 0 && tail == n + 1 -> PUBLISH; status[n] = FREE; goto freed }
+		:: atomic { NEXT == 0 && tail == n + 1 -> LEAVE_SOME PUBLISH; status[n] = FREE; goto freed }
 #endif
 		:: atomic { NEXT != 0 -> s = NEXT; status[n] = FREE; NEXT = 0 }
 		fi;

@@ -83,9 +83,11 @@ extern enum limits fault_limits;
 	X(cached_drain, "adaptive", "(U) a head does not wait for uncached sharers") \
 	X(cached_owner, "adaptive", "(U) a writer of the home's node does not look at UNCACHED") \
 	X(cached_counted, "adaptive", "(U) a sharer looks at TAIL and W before it counts itself in UNCACHED") \
-	X(cached_opens, "adaptive", "(U) a sharer gets W before TAIL with SOME, and not after it") \
+	X(cached_before, "adaptive", \
+	  "(U) a sharer gets W before TAIL, to which it gives SOME, and not after it") \
+	X(cached_opens, "adaptive", "(U) a head leaves SOME where another node has X") \
 	X(cached_opened, "adaptive", \
-	  "(U) a sharer that has not been told takes TAIL that is 0 for X at home") \
+	  "(U) a sharer that has not been told takes TAIL that is 0 for SOME") \
 	X(cached_all, "adaptive", "(C) a recall to I that goes on to S does not look at all nodes again") \
 	X(cached_owes, "adaptive", "(U) an uncached sharer forgets those that came with its grant") \
 	X(cached_pays, "adaptive", "(U) a head does not count the sharers that came with its grant") \

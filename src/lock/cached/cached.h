@@ -142,9 +142,9 @@ enum { WAITER_SHIFT = 32 };
 #define UNCACHED_COUNT ((INT64_C(1) << WAITER_SHIFT) - 1)
 enum { TAIL_PLACE_SHIFT = 2 };
 
-/* What locks are at first (first.h): FIRST_OWNED: the home's node has X. FIRST_NONE: nobody caches
- * it. FIRST_SHARED: all nodes have S. */
-enum first { FIRST_UNKNOWN, FIRST_OWNED, FIRST_NONE, FIRST_SHARED };
+/* What locks are at first (first.h): FIRST_NONE: nobody caches it. FIRST_SHARED: all nodes have S.
+ * FIRST_OWNED: the home's node has X. FIRST_SOME: likewise, and the directory has SOME. */
+enum first { FIRST_UNKNOWN, FIRST_NONE, FIRST_SHARED, FIRST_OWNED, FIRST_SOME };
 
 /* What a client that becomes the head of its node's queue is told: it has to look; no place has
  * been left for it (D1); it has a place; or it has W, and above that, the uses of the node's turn
@@ -193,7 +193,6 @@ struct cached_slot {
 	bool has_seen : 1;  /* W of the home's node, after the swap of TAIL */
 	bool has_uncached : 1; /* and UNCACHED, likewise */
 	bool tail_some : 1;    /* TAIL that has admitted the client, at the home's node, has SOME */
-	bool finds_first : 1;  /* TAIL of the lock that it tried to use uncached last was 0 */
 	bool is_uncached : 1;  /* holds the lock by UNCACHED */
 	unsigned well : 3;     /* how well that has gone, up to WELL_MOST */
 	unsigned unused : 5;   /* how useless shares have been, up to UNUSED_MOST */
@@ -381,8 +380,8 @@ RMA_INLINE bool cached_admits(struct lock_slot *slot)
 	if (!at_home)
 		return false;
 	v = rma_peek_ordered(&slot->client, own->tail);
-	own->tail_some = v < 0;
-	return mode_permits(slot, v) || (v == 0 && own->first == FIRST_OWNED);
+	own->tail_some = v < 0 || (v == 0 && own->first == FIRST_SOME);
+	return mode_permits(slot, v) || (v == 0 && own->first >= FIRST_OWNED);
 }
 
 #endif

@@ -45,7 +45,7 @@ static void ask(const struct lock_setup *s, struct lock_slot *slot, int64_t more
 		/* None, if another client is about to add it. */
 		own->first = (int8_t)(vote >> DECIDED_SHIFT);
 	}
-	if (own->first == FIRST_OWNED)
+	if (own->first >= FIRST_OWNED)
 		policy_note_owned(s, own);
 }
 
@@ -72,6 +72,8 @@ int64_t first_dir_of_tail(const struct lock_setup *s, struct lock_slot *slot, in
 	if (own->first == FIRST_UNKNOWN && !FAULT(cached_first))
 		ask(s, slot, 0);
 	switch (own->first) {
+	case FIRST_SOME:
+		return policy_owned(s, own->home) | SOME;
 	case FIRST_OWNED:
 		return policy_owned(s, own->home);
 	case FIRST_NONE:

@@ -37,8 +37,6 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 
 	if (has_next && policy_passes_on(lock_own(slot), dir)) /* L2 */
 		return;
-	if (!policy_allows_uncached(*dir, rma_keeps_order(&slot->client)))
-		*dir &= ~SOME;
 	if (!dir_is_empty(*dir) && policy_gives_back(lock_own(slot), *dir)) { /* L3 */
 		enum mode mode = dir_mode(*dir);
 
@@ -65,10 +63,20 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 		return;
 	}
 	*dir = dir_owned(*dir, me);
-	if (me != cached_home(slot)) {
-		*dir &= ~SOME;
+	if (me != cached_home(slot))
 		modes_write_own(slot, (struct modes){.mode = MODE_X});
-	}
+}
+
+/* The directory with SOME or without it, for a TAIL that says that the queue is empty. The client
+ * has found that no uncached sharer is in, and nobody at the home's node. */
+static int64_t with_some(struct lock_slot *slot, int64_t dir)
+{
+	const bool ordered = rma_keeps_order(&slot->client);
+
+	if ((!dir_is_empty(dir) && dir_owner(dir) != cached_home(slot) && !FAULT(cached_opens)) ||
+	    !policy_allows_uncached(dir, ordered))
+		return dir & ~SOME;
+	return policy_leaves_some(lock_own(slot), ordered) ? dir | SOME : dir;
 }
 
 /* W becomes free, and the node does not keep the queue any more. */
@@ -139,6 +147,7 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 	    hand_over(s, slot))
 		return PAWL_SUCCESS;
 	settle(s, slot, &dir);
+	dir = with_some(slot, dir);
 	if (FAULT(cached_early))
 		free_w(slot);
 	nodes_forget(slot);

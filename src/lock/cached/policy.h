@@ -33,10 +33,7 @@
  * UNSEEN_MOST   (0, 1, 3) 20.3, 22.2, 23.5: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000; it is as
  *               great as the field allows
- * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.668, 0.698, 0.703; C 20: 81.2, 77.6, 77.4. For uncached
- *               sharers without order (30, 67 %): 0.83, 0.73: --machine=xc30-aries
- *               --option=topology="node:6 core:1" --ranks=6 --bench=micro --fw=50
- *               --locks=1000000 --zipf=0.8 --think=2000
+ * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.668, 0.698, 0.703; C 20: 81.2, 77.6, 77.4.
  * WRITES_MOST   (45, 90 %) wcsb 75 --think=10000 --iterations=300, 48 nodes of 2, cx5-6nodes:
  *               0.198, 0.246; p99 (90, 100 %) of sob 95 --section=3000 --iterations=300, 8 nodes of
  *               2: 250, 457 us. If only clients that were queued count as waiting: ecsb 50: 4.09,
@@ -60,6 +57,10 @@
  *               what is seen at home counts for nothing, the slowest of two nodes of two ranks,
  *               locktable --fw=5 --locks=1000 --locality=85, has 0.28 of the mean, not 0.95
  * FIRST_PAYS    L 5: 315, 315, 228; C 50: 39.5, 39.5, 34.5
+ * SOME_PAYS     (8, 16, 32) 57.4, 72.3, 72.3: 32 nodes of one, xc30-aries, locktable --fw=50
+ *               --locks=10000 --locality=95 with --iterations=1000; (16, 1000) 123, 112: 4 nodes
+ *               of 12, cx5-6nodes, locktable --fw=60 --locks=1000 --locality=98 --seed=2 with
+ *               --iterations=1000
  * NEAR_OWNS     same; decides only where the transport keeps no order
  * RUN_CACHES    (2, 3) M 100: 30.7, 30.6
  * SOON_NS       (0, 125, 250, 1000) ecsb 100: 2.69, 4.81, 6.57, 7.04; 4 nodes of 32, micro --fw=75
@@ -104,6 +105,7 @@ enum {
 	PAYS_MOST = 2,    /* of more, so often at most */
 	FIRST_PAYS = 2,   /* first shares that are worth a message to each node */
 	HOME_PART = 8,    /* 1 / the weight of uses that a client of the home's node sees */
+	SOME_PAYS = 16,   /* looks of a writer at home that cost half a round trip */
 	NEAR_OWNS = 5,    /* 1 / the part of acquires at home for which a look at W there pays */
 	RUN_CACHES = 3,   /* visits in a row, of which the last one keeps X */
 	LONG_TRIPS = 8,   /* round trips in a long wait */
@@ -161,7 +163,13 @@ static inline enum first policy_first(int64_t acquires, int64_t writes, int64_t 
 		return FIRST_UNKNOWN;
 	if (writes * nodes <= FIRST_PAYS * away)
 		return FIRST_SHARED;
-	return ordered || (acquires - away) * NEAR_OWNS >= acquires ? FIRST_OWNED : FIRST_NONE;
+	if (!ordered && (acquires - away) * NEAR_OWNS < acquires)
+		return FIRST_NONE;
+	/* SOME saves a sharer away from home a round trip, and costs a writer there half of one: it
+	 * has to look for sharers, unless the home's node has X. It costs one at home a look. */
+	return away * (2 * (acquires - writes) - writes) * SOME_PAYS > acquires * writes
+		   ? FIRST_SOME
+		   : FIRST_OWNED;
 }
 
 /* The client's moving mean of exclusive acquires; where it begins; and after one more. */
@@ -312,13 +320,13 @@ static inline bool policy_is_unused_share(int64_t d)
 }
 
 /* Whether sharers may use a lock with this directory uncached. Where the home's node has X, it
- * keeps that so. Else it takes as many far operations as a share that nobody uses, and one round
- * trip less where order is kept. */
+ * keeps that so. Where nodes have S, it takes as many far operations as a share that nobody uses,
+ * and one round trip less where order is kept. */
 static inline bool policy_allows_uncached(int64_t d, bool ordered)
 {
 	if (policy_has_intents(d))
 		return false;
-	return dir_mode(d) == MODE_X || (ordered && (dir_is_empty(d) || policy_is_unused_share(d)));
+	return dir_mode(d) == MODE_X || dir_is_empty(d) || (ordered && policy_is_unused_share(d));
 }
 
 static inline unsigned policy_moved(unsigned count, int more, int most)
@@ -362,17 +370,22 @@ static inline void policy_note_owned(const struct lock_setup *s, struct cached_s
 	if (!policy_expects_no_use(s))
 		return;
 	own->unused = (UNUSED_MOST / 2 + HOME_PART) & 31;
-	own->well = (WELL_MOST / 2 + 1) & 7;
-	own->finds_first = true;
+	own->well = own->first == FIRST_SOME ? (WELL_MOST / 2 + 1) & 7 : 0;
 }
 
-/* Whether sharers use locks uncached. Where no order is kept, that takes a round trip more than a
- * share that is used once, and a writer has to look for them in another one: where writers are
- * many, shares cost less. */
+/* Whether sharers use locks uncached. Where no order is kept, only in a table whose locks have SOME
+ * at first: the first sharer of a lock is a head then, and a writer away looks for sharers. */
 static inline bool policy_has_no_use(const struct cached_slot *own, bool ordered)
 {
 	return UNCACHED_ALWAYS ||
-	       ((int)own->unused > UNUSED_MOST / 2 && (ordered || own->writes < WRITES_OFTEN));
+	       ((int)own->unused > UNUSED_MOST / 2 && (ordered || own->first == FIRST_SOME));
+}
+
+/* Whether a writer that leaves the queue lets sharers use the lock uncached without a miss. */
+static inline bool policy_leaves_some(const struct cached_slot *own, bool ordered)
+{
+	return own->first == FIRST_SOME ||
+	       (own->first == FIRST_UNKNOWN && policy_has_no_use(own, ordered));
 }
 
 /* A sharer has tried to use a lock uncached, or has done so as the head. */
@@ -400,7 +413,7 @@ static inline bool policy_shares_uncached(const struct lock_setup *s, struct cac
 	policy_note_use(own, d); /* what the last writer has found */
 	if (!policy_has_no_use(own, ordered))
 		return false;
-	policy_note_uncached(own, !own->queued);
+	policy_note_uncached(own, !own->queued && (d & SOME));
 	if (++own->uncached < policy_uncached_most(s))
 		return true;
 	own->uncached = 0;

@@ -109,11 +109,16 @@ static struct modes asking(const struct recall *r, enum mode mode, enum mode ahe
 
 /* C0: the swap of TAIL has closed the home's node, which had X. Whether that is enough. Nobody
  * comes in there after the swap, so one look at its W serves S0 as well. */
-static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict)
+static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict,
+			    bool drains)
 {
 	struct cached_slot *own = lock_own(slot);
 
 	if (!own->has_seen) {
+		if (drains) {
+			rma_get(&slot->client, cached_home_count(s, slot), uncached_seen(s, slot));
+			own->has_uncached = true;
+		}
 		look(s, slot, conflict);
 		own->seen = asked_of(slot)[own->home].w;
 		own->has_seen = true;
@@ -135,7 +140,7 @@ static bool is_unused_at_home(const struct lock_setup *s, struct lock_slot *slot
 	if (!visits_home(slot, dir))
 		return false;
 	mark(s, slot, dir);
-	return is_idle_at_home(s, slot, HOLDERS);
+	return is_idle_at_home(s, slot, HOLDERS, false);
 }
 
 /* MODE of the nodes asked has WANT, also that of the home's node if it is one of them. */
@@ -261,7 +266,8 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 
 	r->nodes = mark(s, slot, r->dir);
 	r->drains = dir_has_some(r->dir) && r->to != MODE_S;
-	if (visits_home(slot, r->dir) && is_idle_at_home(s, slot, near_conflict(r->to)) &&
+	if (visits_home(slot, r->dir) &&
+	    is_idle_at_home(s, slot, near_conflict(r->to), r->drains) &&
 	    !sharers_delay_recall(s, slot, r)) {
 		end_drain(s, slot, r, true);
 		modes_number(slot);
@@ -436,7 +442,7 @@ static bool may_share_uncached(const struct lock_setup *s, struct lock_slot *slo
 	if (!visits_home(slot, dir) || !dir_is_open(dir))
 		return false;
 	mark(s, slot, dir);
-	return is_idle_at_home(s, slot, near_conflict(MODE_S));
+	return is_idle_at_home(s, slot, near_conflict(MODE_S), false);
 }
 
 /* U3 and L5. */
