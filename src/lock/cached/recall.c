@@ -108,7 +108,8 @@ static struct modes asking(const struct recall *r, enum mode mode, enum mode ahe
 }
 
 /* C0: the swap of TAIL has closed the home's node, which had X. Whether that is enough. Nobody
- * comes in there after the swap, so one look at its W serves S0 as well. */
+ * comes in there after the swap, so one look at its W serves S0 as well. drains: UNCACHED, at the
+ * same rank, is looked at in the same round trip (U5). */
 static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict,
 			    bool drains)
 {
