@@ -24,7 +24,6 @@
 {"adaptive", "cached-opens", 66301},
 {"adaptive", "cached-all", 700154434},
 {"adaptive", "cached-owes", 593},
-{"adaptive", "cached-pays", 216},
 {"adaptive", "cached-flushed", 32013},
 {"adaptive", "cached-nobody", 21393},
 {"rma-rw", "rma-rw-close", 1695},
