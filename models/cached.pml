@@ -44,7 +44,7 @@
  * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write, network atomics not atomic with stores | 1 837 477 (hashed) |
  * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write, nothing lent | 991 618 (likewise) |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 127 120 |
- * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, at first no node has the lock | 128 345 |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, at first no node has the lock | 124 451 |
  * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent | 428 738 (likewise) |
  * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 3 510 200 (likewise) |
  * | | safe 20M middle | pass | 2 nodes of one | 696 674 (likewise) |
@@ -59,9 +59,9 @@
  * | POSTED SUMS=0 STAY=0 WRITERS=1 | safe 20M long | pass | 2 nodes of one, releases posted, one writes | 14 to 98 million (likewise) |
  * | NN=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 3 nodes of one, all write, nothing lent | 14 to 98 million (likewise) |
  * | NN=3 WRITERS=1 SUMS=0 STAY=0 | safe 20M long | pass | 3 nodes of one, one writes | 14 to 98 million (likewise) |
- * | VOTE=1 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for the home's node | 2 388 513 |
+ * | VOTE=1 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for the home's node | 2 388 513 (model before its last change) |
  * | VOTE=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for nobody | |
- * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 2 136 085 |
+ * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 2 136 085 (model before its last change) |
  * | VOTE=1 SUMS=0 STAY=0 LEND=0 BREAK_FIRST | bfs | assert | the vote is not looked at after the swap of TAIL | two holders |
  * | VOTE=3 SUMS=0 STAY=0 LEND=0 BREAK_UNTOLD | bfs | assert | what is not decided is taken for nobody | two holders |
  * | SUMS=0 STAY=0 LEND=0 INTENTS=3 INTENTS_SHARED=3 | safe 20M middle | pass | 2 nodes of one, in all modes, nothing lent | 3 716 500 |
@@ -109,26 +109,26 @@
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 BREAK_GATE | bfs | deadlock | a client ahead at the home's node looks at TAIL only | it waits for the writer |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 READERS=2 INTENTS=4 INTENTS_SHARED=4 AHEADS=4 BREAK_CLASS | bfs | assert | intents of both kinds ahead are admitted beside sharers | sharers and intents |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 BREAK_REOPEN | bfs | assert | a recall ends while clients ahead are admitted | two holders |
- * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 225 287 |
- * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 476 544 |
- * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 |
- * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 497 558 |
- * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 78 936 |
- * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 3 880 |
- * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 15 334 |
- * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 545 647 |
- * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 277 847 |
- * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 2 962 062 |
- * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 676 083 |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 221 216 |
+ * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 492 447 |
+ * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 (model before its last change) |
+ * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 294 602 |
+ * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 78 716 |
+ * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 3 870 |
+ * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 12 806 |
+ * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 591 973 |
+ * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 274 508 |
+ * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 3 092 039 |
+ * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 540 003 |
  * | UNCACHED VOTE=3 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENED | bfs | assert | a sharer that has not been told takes TAIL that is 0 for SOME | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_PAYS | bfs | assert | a head does not count the sharers that came with its grant | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_OWES | bfs | assert | an uncached sharer forgets those that came with its grant | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in UNCACHED | two holders |
  * | UNCACHED ORDERED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_BEFORE | bfs | assert | a sharer gives TAIL SOME, and gets W before that | two holders |
- * | UNCACHED ORDERED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, order is kept | 228 835 |
- * | UNCACHED ORDERED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, deadlines | 4 399 743 |
- * | UNCACHED ORDERED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, both write, order is kept, the vote is for the home's node | 4 595 025 |
+ * | UNCACHED ORDERED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, order is kept | 221 537 |
+ * | UNCACHED ORDERED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, deadlines | 4 278 800 |
+ * | UNCACHED ORDERED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, both write, order is kept, the vote is for the home's node | 4 493 593 |
  * | UNCACHED NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a head leaves SOME where another node than the home's has X | two holders |
  * | UNCACHED NP=4 PLACE=p!=0 WRITERS=3 READERS=12 SUMS=0 LEND=0 FIRST=0 BREAK_KEEP | bfs middle | assert | a node keeps the queue for sharers beside uncached ones | two holders |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_DRAIN | bfs | assert | a head does not wait for uncached sharers | two holders |
@@ -421,12 +421,12 @@ bit given[NN];
 #ifdef UNCACHED
 #define SOME some
 #define FIRST_SOME some = 1
-/* An exclusive client that leaves the queue empty may leave SOME, unless another node than the
- * home's has X. */
+/* U5: an exclusive client that leaves the queue empty may leave SOME, unless nodes have I, or
+ * another one than the home's has X. */
 #ifdef BREAK_OPENS
 #define MAY_LEAVE_SOME true
 #else
-#define MAY_LEAVE_SOME (dm == N || IS_AT_HOME)
+#define MAY_LEAVE_SOME (dm == N || dm == S || IS_AT_HOME)
 #endif
 #define LEAVE_SOME if :: from == 1 && o && MAY_LEAVE_SOME -> some = 1 :: true fi;
 #define CLOSED \
@@ -625,45 +625,37 @@ slow:
 			atomic { uncached++; w = 1; goto cs }
 #endif
 		:: atomic { c == S && n != HOME -> uncached++ };
-			/* U2: TAIL, and W of the home's node, before it or after it; ORDERED: after
-			 * it, and TAIL may get SOME */
+			/* U2: TAIL, and W of the home's node, after it or, unless order is kept,
+			 * before it; ORDERED: TAIL may get SOME */
 #ifdef BREAK_BEFORE
 			if :: atomic { CONFLICT(HOME, S) -> goto uncount } :: atomic { else } fi;
 #endif
-#ifdef ORDERED
 			if
+			:: atomic { !tail && some -> r = m }
+			:: atomic { SOME_FIRST -> r = X }
+#ifdef ORDERED
 			:: atomic {
 					!tail && !FRESH && !some && m != I &&
 					(m != X || set == BIT(HOME)) ->
-					some = 1
+					some = 1; r = m
 				}
-			:: skip
-			fi;
-#endif
-			if
-#ifdef BREAK_BEFORE
-			:: atomic { !tail && some };
-#endif
-			:: atomic { !tail && some -> r = m };
-				if
-				:: atomic { r == X && CONFLICT(HOME, S) -> goto uncount }
-				:: atomic { else }
-				fi
-			:: atomic { SOME_FIRST };
-				if
-				:: atomic { CONFLICT(HOME, S) -> goto uncount }
-				:: atomic { else }
-				fi
-#ifndef ORDERED
+#else
 			:: atomic { !CONFLICT(HOME, S) };
 				if
-				:: atomic { (!tail && some) || SOME_FIRST }
+				:: atomic { (!tail && some) || SOME_FIRST -> r = N }
 				:: atomic { else -> goto uncount }
 				fi
 #endif
 			:: atomic { !(!tail && some) && !SOME_FIRST -> goto uncount }
 			fi;
-			atomic { r = 0; w = 1; goto cs }
+			if
+#ifndef BREAK_BEFORE
+			:: atomic { r == X && CONFLICT(HOME, S) -> goto uncount }
+			:: atomic { !(r == X && CONFLICT(HOME, S)) -> r = 0; w = 1; goto cs }
+#else
+			:: atomic { r = 0; w = 1; goto cs }
+#endif
+			fi
 		:: skip
 		fi;
 		goto cached;
