@@ -9,6 +9,8 @@
  */
 /* clang-format off */
 {"alock", "d-mcs-swap", 199},
+{"adaptive", "cached-home", 289},
+{"adaptive", "cached-first", 1711},
 {"adaptive", "cached-late", 335},
 {"adaptive", "cached-last", 269},
 {"adaptive", "cached-restore", 1534},

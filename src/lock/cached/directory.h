@@ -125,6 +125,17 @@ static inline bool dir_has(int64_t d, int node)
 	return (d & dir_bit(node)) != 0;
 }
 
+static inline bool dir_has_some(int64_t d)
+{
+	return (d & SOME) != 0;
+}
+
+/* U5: whether it may: no node has I, nor another one than the home's X. */
+static inline bool dir_may_have_some(int64_t d, int home)
+{
+	return dir_is_empty(d) || dir_mode(d) == MODE_S || dir_owner(d) == home;
+}
+
 /* All nodes share, or some of them do. */
 static inline int64_t dir_everywhere(int64_t d)
 {

@@ -67,13 +67,13 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 		modes_write_own(slot, (struct modes){.mode = MODE_X});
 }
 
-/* The directory with SOME or without it, for a TAIL that says that the queue is empty. The client
- * has found that no uncached sharer is in, and nobody at the home's node. */
+/* U5: the directory with SOME or without it, for a TAIL that says that the queue is empty. The
+ * client has found that no uncached sharer is in, and nobody else at the home's node. */
 static int64_t with_some(struct lock_slot *slot, int64_t dir)
 {
 	const bool ordered = rma_keeps_order(&slot->client);
 
-	if ((!dir_is_empty(dir) && dir_owner(dir) != cached_home(slot) && !FAULT(cached_opens)) ||
+	if ((!dir_may_have_some(dir, cached_home(slot)) && !FAULT(cached_opens)) ||
 	    !policy_allows_uncached(dir, ordered))
 		return dir & ~SOME;
 	return policy_leaves_some(lock_own(slot), ordered) ? dir | SOME : dir;

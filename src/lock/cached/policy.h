@@ -50,7 +50,7 @@
  *               always pay: 2,560 nodes with --think=10000000 have 74 ms, not 45 us
  * UNCACHED_MOST (16, 32, 64) the setting at policy_lends(): 44.7, 46.2, 46.3. 24 nodes of one,
  *               cx5-6nodes, locktable --fw=5 --locks=1000 --section=50 --locality=95: all 45.1,
- *               and 46.8 without such sharers, which need a round trip more without order
+ *               and 46.8 without such sharers
  * UNUSED_MOST   (15, 31) the first of these: 44.7, 46.2; it is as great as the field allows
  * WELL_MOST     (1, 3, 7) the same: 46.3, 46.2, 46.2; decides how soon tries that fail end
  * HOME_PART     (4, 8, 16) the same: 44.6, 46.2, 43.9; the second of these: 46.7, 45.1, 45.2. If
@@ -67,7 +67,8 @@
  *               --locks=4 --zipf=0.8 --section=300 --think=200: 2.74, -, 2.66, 2.28
  *
  * Those of MEAN_WEIGHT, MOST_PASSES, MOST_WRITERS, LONG_TRIPS, LONG_MOST, GATHER_TRIPS, and of
- * MANY_SHIFT to PAYS_MOST, are from before long waits counted for WRITES_MOST.
+ * MANY_SHIFT to PAYS_MOST, are from before long waits counted for WRITES_MOST; those of MANY_LOCKS
+ * and of UNCACHED_MOST to HOME_PART from before locks could have SOME at first.
  */
 enum {
 	STAY = 32,       /* further acquires by a node that others wait for, */
@@ -413,7 +414,7 @@ static inline bool policy_shares_uncached(const struct lock_setup *s, struct cac
 	policy_note_use(own, d); /* what the last writer has found */
 	if (!policy_has_no_use(own, ordered))
 		return false;
-	policy_note_uncached(own, !own->queued && (d & SOME));
+	policy_note_uncached(own, !own->queued && dir_has_some(d));
 	if (++own->uncached < policy_uncached_most(s))
 		return true;
 	own->uncached = 0;

@@ -37,10 +37,12 @@ static bool is_open(const struct cached_slot *own, int64_t tail)
 
 /* U2, where order is kept: whether this TAIL is to get SOME: the home's node has X, or the nodes
  * have S and few have used that, or nobody has the lock. */
-static bool may_open(int64_t tail)
+static bool may_open(const struct cached_slot *own, int64_t tail)
 {
-	return (tail & FREE) && !(tail & SOME) && policy_allows_uncached(dir_of_tail(tail), true) &&
-	       (!(tail & TAIL_OWNED) || (tail & MODE_MASK) == MODE_X);
+	const int64_t dir = dir_of_tail(tail);
+
+	return (tail & FREE) && !dir_has_some(dir) && dir_may_have_some(dir, own->home) &&
+	       policy_allows_uncached(dir, true);
 }
 
 /* U2: get TAIL, or give it SOME by a swap if it is as expected, and get W. Returns TAIL. */
@@ -77,7 +79,7 @@ bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot)
 	tail = look(s, slot, 0, &w);
 	if (FAULT(cached_counted))
 		add(s, slot, UNCACHED_ONE);
-	if (rma_keeps_order(&slot->client) && may_open(tail))
+	if (rma_keeps_order(&slot->client) && may_open(own, tail))
 		tail = look(s, slot, tail, &w);
 	own->is_uncached = is_open(own, tail) && !(w & near_others(slot));
 	policy_note_uncached(own, own->is_uncached);

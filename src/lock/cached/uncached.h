@@ -8,11 +8,6 @@
 #include "lock/cached/directory.h"
 #include "lock/cached/modes.h"
 
-static inline bool dir_has_some(int64_t d)
-{
-	return (d & SOME) != 0;
-}
-
 /* UNCACHED, where the head has looked at it with its swap of TAIL, or has paid. */
 static inline int64_t *uncached_seen(const struct lock_setup *s, struct lock_slot *slot)
 {
