@@ -37,40 +37,42 @@
  *
  * Rows of ./check, known-broken variants among them:
  *
- * | SUMS=0 STAY=0 | safe 20M middle | pass | 2 nodes of one client; what is cached is in the directory, and no promise is left | 1 290 109 (likewise) |
- * | LEND=0 STAY=0 | safe middle | pass | the same, without hand-over in a node, nothing lent | 839 210 |
- * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, neither | 2 484 985 (model before its last change) |
- * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 1 027 788 |
- * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write, network atomics not atomic with stores | 1 837 477 (hashed) |
- * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write, nothing lent | 991 618 (likewise) |
- * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 127 120 |
+ * | SUMS=0 STAY=0 | safe 20M middle | pass | 2 nodes of one client; what is cached is in the directory, and no promise is left | 1 797 343 |
+ * | LEND=0 STAY=0 | safe middle | pass | the same, without hand-over in a node, nothing lent | 1 134 188 |
+ * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, neither | 18 166 283 |
+ * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 1 138 068 |
+ * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write, network atomics not atomic with stores | 4 249 242 |
+ * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write, nothing lent | 991 618 (model before its last changes) |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 204 489 |
+ * | NP=3 WRITERS=4 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom one of the 2 writes, nothing lent | 3 163 497 |
+ * | NP=3 WRITERS=4 SUMS=0 LEND=0 BREAK_SHOWN | bfs | deadlock | a sharer that has left the queue of nodes with W does not look at MODE again | an acknowledgement is missing |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, at first no node has the lock | 124 451 |
- * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent | 428 738 (likewise) |
- * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 3 510 200 (likewise) |
- * | | safe 20M middle | pass | 2 nodes of one | 696 674 (likewise) |
- * | TIMED SUMS=0 STAY=0 | safe 20M middle | pass | 2 nodes of one, with deadlines | 2 991 475 (likewise) |
- * | TIMED TORN SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, network atomics not atomic with stores, nothing lent | 1 862 435 (likewise) |
- * | POSTED WRITERS=3 SUMS=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write | 4 477 582 (likewise) |
- * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent, with deadlines of the other one | 1 320 621 (likewise) |
+ * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent | 1 550 072 |
+ * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 22 776 961 |
+ * | | safe 20M middle | pass | 2 nodes of one | 2 187 475 |
+ * | TIMED SUMS=0 STAY=0 | safe 20M middle | pass | 2 nodes of one, with deadlines | 21 717 705 |
+ * | TIMED TORN SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, network atomics not atomic with stores, nothing lent | 15 332 820 |
+ * | POSTED WRITERS=3 SUMS=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write | 4 477 582 (model before its last changes) |
+ * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent, with deadlines of the other one | 4 360 424 |
  * | NP=3 WRITERS=3 LEND=0 | safe 20M long | pass | 2 clients and 1, of whom 2 write, nothing lent | |
  * | NP=3 WRITERS=7 SUMS=0 LEND=0 | safe 20M long | pass | 2 clients and 1, all write, nothing lent | |
- * | NP=3 WRITERS=6 SUMS=0 | safe 20M long | pass | 2 clients and 1, of whom one of the 2 and the 1 write | 7 086 669 (likewise) |
- * | NP=4 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of 2, of whom 2 write, nothing lent | 14 to 98 million (likewise) |
- * | POSTED SUMS=0 STAY=0 WRITERS=1 | safe 20M long | pass | 2 nodes of one, releases posted, one writes | 14 to 98 million (likewise) |
- * | NN=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 3 nodes of one, all write, nothing lent | 14 to 98 million (likewise) |
- * | NN=3 WRITERS=1 SUMS=0 STAY=0 | safe 20M long | pass | 3 nodes of one, one writes | 14 to 98 million (likewise) |
- * | VOTE=1 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for the home's node | 2 388 513 (model before its last change) |
- * | VOTE=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for nobody | |
- * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 2 136 085 (model before its last change) |
+ * | NP=3 WRITERS=6 SUMS=0 | safe 20M long | pass | 2 clients and 1, of whom one of the 2 and the 1 write | 7 086 669 (model before its last changes) |
+ * | NP=4 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of 2, of whom 2 write, nothing lent | 14 to 98 million (model before its last changes) |
+ * | POSTED SUMS=0 STAY=0 WRITERS=1 | safe 20M long | pass | 2 nodes of one, releases posted, one writes | 14 to 98 million (model before its last changes) |
+ * | NN=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 3 nodes of one, all write, nothing lent | 14 to 98 million (model before its last changes) |
+ * | NN=3 WRITERS=1 SUMS=0 STAY=0 | safe 20M long | pass | 3 nodes of one, one writes | 14 to 98 million (model before its last changes) |
+ * | VOTE=1 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for the home's node | 3 933 815 |
+ * | VOTE=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for nobody | 3 999 016 |
+ * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 3 687 092 |
  * | VOTE=1 SUMS=0 STAY=0 LEND=0 BREAK_FIRST | bfs | assert | the vote is not looked at after the swap of TAIL | two holders |
  * | VOTE=3 SUMS=0 STAY=0 LEND=0 BREAK_UNTOLD | bfs | assert | what is not decided is taken for nobody | two holders |
- * | SUMS=0 STAY=0 LEND=0 INTENTS=3 INTENTS_SHARED=3 | safe 20M middle | pass | 2 nodes of one, in all modes, nothing lent | 3 716 500 |
- * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=0 READERS=3 INTENTS=6 | safe 20M middle | pass | 2 clients and 1, shared and with intents | 3 605 339 (likewise) |
- * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe | pass | 2 nodes; a writer, an intent that stays in until one ahead is in | 148 423 |
- * | SUMS=0 STAY=0 LEND=0 NN=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe middle | pass | the same, 3 nodes of one | 693 341 |
+ * | SUMS=0 STAY=0 LEND=0 INTENTS=3 INTENTS_SHARED=3 | safe 20M middle | pass | 2 nodes of one, in all modes, nothing lent | 4 968 846 |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=0 READERS=3 INTENTS=6 | safe 20M middle | pass | 2 clients and 1, shared and with intents | 7 001 225 |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe | pass | 2 nodes; a writer, an intent that stays in until one ahead is in | 162 389 |
+ * | SUMS=0 STAY=0 LEND=0 NN=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe middle | pass | the same, 3 nodes of one | 703 387 |
  * | SUMS=0 LEND=0 NP=3 PLACE=0 WRITERS=3 READERS=0 INTENTS=4 AHEADS=4 | safe | pass | 3 clients of a node, 2 write, one intends ahead of them: W is granted beside it | 8 539 |
  * | SUMS=0 LEND=0 NP=3 PLACE=0 WRITERS=1 READERS=2 INTENTS=4 AHEADS=4 | safe | pass | the same, one of the 2 shares | 8 042 |
- * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 | safe 20M middle | pass | 2 clients and 1; a writer, an intent, one ahead | 6 321 542 (model before its last change) |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 | safe 20M middle | pass | 2 clients and 1; a writer, an intent, one ahead | 7 838 871 |
  * | SUMS=0 STAY=0 LEND=0 TIMED NP=3 WRITERS=5 | safe 20M long | pass | 2 clients and 1, the 2 write, deadlines | |
  * | STAY=0 BREAK_ORDER | bfs | assert | MODE is looked at before the count in W | two holders |
  * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 BREAK_HITS | live3 middle | cycle | a local head that was refused tries to hit again | |
@@ -111,7 +113,7 @@
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 BREAK_REOPEN | bfs | assert | a recall ends while clients ahead are admitted | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 221 216 |
  * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 492 447 |
- * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 (model before its last change) |
+ * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 (model before its last changes) |
  * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 294 602 |
  * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 78 716 |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 3 870 |
@@ -560,7 +562,8 @@ proctype P(byte p)
 	byte dm, ds;        /* with o: the directory in the hand of the head */
 	bit h, cl;          /* h: it has one; cl: MODE of nodes that are recalled admits nobody */
 	byte from;          /* why the queue is left: 0 a sharer enters, 1 a holder leaves, 2 given up,
-			       4 a sharer enters that has W; 3: as 4, by a hit; 5 in by a hit */
+			       4 a sharer enters that has W, 6 and grants to the next node; 3: as 4, by
+			       a hit; 5 in by a hit */
 #if AHEADS
 	byte g, k;          /* nodes that admit clients ahead meanwhile, and in which mode */
 #endif
@@ -1279,13 +1282,16 @@ depart:
 		if
 		:: atomic { NEXT == 0 && tail == n + 1 -> LEAVE_SOME PUBLISH; status[n] = FREE; goto freed }
 #endif
-		:: atomic { NEXT != 0 -> s = NEXT; status[n] = FREE; NEXT = 0 }
+		:: atomic {
+				NEXT != 0 ->
+				s = NEXT; status[n] = FREE; NEXT = 0; from = (from == 4 -> 6 : from)
+			}
 		fi;
 freed:
 		if
 		:: atomic { from == 1 -> FREE_W }
 #ifndef BREAK_TURNED
-		:: atomic { from == 4 -> FREE_W; COUNT }
+		:: atomic { from == 4 || from == 6 -> FREE_W; COUNT }
 #endif
 		:: else
 		fi;
@@ -1347,7 +1353,13 @@ freed:
 #else
 		:: atomic { from == 0 -> NO_DIR; h = 0; NO_HEAD; goto cs }
 #endif
+		:: atomic { from == 6 -> from = 0; NO_DIR; GONE; goto cs }
+		/* A node that has swapped TAIL since may have found WRITER. */
+#ifdef BREAK_SHOWN
 		:: atomic { from == 4 -> from = 0; NO_DIR; GONE; goto cs }
+#else
+		:: atomic { from == 4 -> from = 3; NO_DIR; GONE; goto look }
+#endif
 		:: atomic { from == 2 || from == 5 -> NO_DIR; h = 0; goto without_place }
 #ifdef BREAK_LATE
 		:: atomic { from == 1 -> from = 0; NO_DIR; goto done }
