@@ -18,6 +18,8 @@
  * directory. -DUNCACHED: sharers of other nodes than the home's may count themselves in UNCACHED;
  * =2: as heads they do so wherever they may. DEBT has room for two. -DORDERED: the transport keeps
  * the order of their operations.
+ * -DEXCLUDES: a sharer behind which exclusive clients are in the queue of its node may acquire as they
+ * do (E).
  * -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads, and writes
  * later; CPU stores come in between. Exclusive clients have no deadline then, unless with LIVE or 3
  * nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
@@ -46,6 +48,11 @@
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 204 489 |
  * | NP=3 WRITERS=4 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom one of the 2 writes, nothing lent | 3 163 497 |
  * | NP=3 WRITERS=4 SUMS=0 LEND=0 BREAK_SHOWN | bfs | deadlock | a sharer that has left the queue of nodes with W does not look at MODE again | an acknowledgement is missing |
+ * | EXCLUDES NP=3 WRITERS=6 SUMS=0 LEND=0 | safe 20M long | pass | 2 clients and 1, of whom the 1 and one of the 2 write; the other shares, or acquires as the writer behind it | 27 046 421 |
+ * | EXCLUDES NP=3 WRITERS=4 SUMS=0 LEND=0 | safe 20M middle | pass | the same, one of the 2 writes | 6 131 710 |
+ * | EXCLUDES NP=3 PLACE=0 WRITERS=3 SUMS=0 | safe | pass | 3 clients of a node, 2 write, one shares, or acquires as a writer behind it | 14 574 |
+ * | EXCLUDES NP=4 WRITERS=3 PLACE=p/2 MEET=2 LEND=0 SUMS=0 | safe | pass | 2 writers at a node, 2 sharers at the other one, each of whom stays in until the other is | 1 486 |
+ * | EXCLUDES NP=4 WRITERS=3 PLACE=p/2 MEET=2 LEND=0 SUMS=0 BREAK_MARK | bfs | deadlock | a sharer excludes others though no exclusive client is behind it | sharers wait for each other |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, at first no node has the lock | 124 451 |
  * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent | 1 550 072 |
  * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 22 776 961 |
@@ -410,9 +417,26 @@ bit given[NN];
 #define NOT_GIVEN skip
 #endif
 
+/* E: how many exclusive clients are in the queue of the node, behind its head. */
+#ifdef EXCLUDES
+byte xq[NN];
+#define QUEUE_UP nq[n]++; xq[n] = xq[n] + (c == X)
+#define BE_HEAD lh[n] = 1; xq[n] = xq[n] - (c == X)
+#ifdef BREAK_MARK
+#define MAY_EXCLUDE (c == S)
+#else
+#define MAY_EXCLUDE (c == S && xq[n])
+#endif
+#define SHARES (c != X || as)
+#else
+#define QUEUE_UP nq[n]++
+#define BE_HEAD lh[n] = 1
+#define SHARES (c != X)
+#endif
+
 #ifdef MEET
-#define MET met = met + (c != X); once = (c != X)
-#define ALL_MET (c == X || met == MEET)
+#define MET met = met + SHARES; once = SHARES
+#define ALL_MET (!SHARES || met == MEET)
 #else
 #define MET skip
 #define ALL_MET true
@@ -554,6 +578,9 @@ proctype P(byte p)
 	bit u;              /* no deadline */
 	bit v;              /* it has taken W as a client that is not the local head */
 	bit y;              /* it is in, and the local head still */
+#ifdef EXCLUDES
+	bit as;             /* a sharer that acquires as an exclusive client does (E) */
+#endif
 	bit w, was;      /* it holds the lock by UNCACHED; it has */
 	bit z;              /* it has waited at the home's node (B), once in this acquire */
 #ifdef BREAK_HOME
@@ -696,11 +723,19 @@ cached:
 #endif
 		:: skip
 		fi;
-		atomic { nq[n]++; z = 0 };
+		atomic { QUEUE_UP; z = 0 };
 		if
-		:: atomic { !lh[n] && !given[n] -> lh[n] = 1 }
+		:: atomic { !lh[n] && !given[n] -> BE_HEAD }
 		/* G1 */
-		:: atomic { given[n] && c == X -> given[n] = 0; lh[n] = 1; assert(!left[n]); IN_AS_HEAD; goto cs }
+		:: atomic { given[n] && c == X -> given[n] = 0; BE_HEAD; assert(!left[n]); IN_AS_HEAD; goto cs }
+#ifdef EXCLUDES
+		/* E */
+		:: atomic { !lh[n] && !given[n] && MAY_EXCLUDE -> lh[n] = 1; c = X; as = 1 }
+		:: atomic {
+				given[n] && MAY_EXCLUDE ->
+				given[n] = 0; lh[n] = 1; c = X; as = 1; IN_AS_HEAD; goto cs
+			}
+#endif
 		:: atomic { given[n] && c != X -> given[n] = 0; lh[n] = 1; assert(!left[n]); goto handed_over }
 		:: atomic { MAY_TIME_OUT && !(given[n] && nq[n] == 1) -> goto emptied }
 		fi;
@@ -1424,7 +1459,10 @@ emptied:
 		fi;
 #endif
 out:
-		c = 0; u = 0; z = 0
+		c = 0; u = 0; z = 0;
+#ifdef EXCLUDES
+		as = 0
+#endif
 #ifdef MEET
 	:: WRITES || once -> break
 #else

@@ -93,6 +93,7 @@ extern enum limits fault_limits;
 	X(cached_pays, "adaptive", "(U) a head does not count the sharers that came with its grant") \
 	X(cached_flushed, "adaptive", "(U) a head grants the lock before its count in UNCACHED is flushed") \
 	X(cached_told, "adaptive", "(U) the last uncached sharer does not tell the head") \
+	X(cached_writer, "adaptive", "(E) a sharer that has acquired exclusively releases as a sharer") \
 	X(cached_nobody, "adaptive", "(L) hands W over without a second look whether a client is there") \
 	X(rma_mcs_number, "rma-mcs", "stays of an element at the root have no numbers") \
 	X(rma_mcs_link, "rma-mcs", \

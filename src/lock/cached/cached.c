@@ -16,6 +16,7 @@
  *
  * Model: models/cached.pml.
  */
+#include "lock/cached/behind.h"
 #include "lock/cached/leave.h"
 #include "lock/cached/recall.h"
 
@@ -176,7 +177,7 @@ static int enter_as_head(const struct lock_setup *s, struct lock_slot *slot)
 static int take_granted(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
 {
 	struct cached_slot *own = lock_own(slot);
-	const int uses = (int)(told >> (HEAD_BITS + UNSEEN_BITS));
+	const int uses = (int)(told >> TURN_USES_SHIFT);
 
 	if (!is_exclusive(slot)) {
 		near_note_uses(slot, uses);
@@ -189,7 +190,7 @@ static int take_granted(const struct lock_setup *s, struct lock_slot *slot, int6
 		return pass_head(s, slot, PAWL_SUCCESS);
 	}
 	own->uses = (int16_t)uses;
-	own->unseen = (unsigned)(told >> HEAD_BITS) & UNSEEN_MASK;
+	own->unseen = (unsigned)(told >> UNSEEN_SHIFT) & UNSEEN_MASK;
 	own->is_head = true;
 	return PAWL_SUCCESS;
 }
@@ -317,7 +318,7 @@ static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bo
 }
 
 /* The client is the head of the queue of its node. */
-static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
+static int enter_from_queue(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
 {
 	bool counted, late, refused = false;
 	enum near n;
@@ -348,6 +349,21 @@ static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t t
 			return pass_head(s, slot, PAWL_ERR_TIMEOUT);
 		}
 	}
+}
+
+/* The same, or E. */
+static int be_head(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
+{
+	struct cached_slot *own = lock_own(slot);
+	int rc;
+
+	if (!behind_excludes(s, slot, told))
+		return enter_from_queue(s, slot, told);
+	slot->mode = PAWL_EXCLUSIVE;
+	rc = enter_from_queue(s, slot, told);
+	slot->mode = PAWL_SHARED;
+	own->as_writer = rc == PAWL_SUCCESS && !FAULT(cached_writer);
+	return rc;
 }
 
 /* A: a client that waits for holders, and for no client that waits. */
@@ -386,7 +402,7 @@ static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *
 	own->soon = policy_is_soon(own, rma_clock(&slot->client));
 	pred = mcs_enter(slot, RMA_NODE, cached_queue(slot));
 	if (pred) {
-		mcs_link(s, slot, RMA_NODE, pred);
+		behind_link(s, slot, pred);
 		if (!mcs_await_grant(slot, RMA_NODE, &told))
 			return LOCK_QUEUED;
 	}

@@ -147,11 +147,14 @@ enum { TAIL_PLACE_SHIFT = 2 };
 enum first { FIRST_UNKNOWN, FIRST_NONE, FIRST_SHARED, FIRST_OWNED, FIRST_SOME };
 
 /* What a client that becomes the head of its node's queue is told: it has to look; no place has
- * been left for it (D1); it has a place; or it has W, and above that, the uses of the node's turn
- * (G). */
+ * been left for it (D1); it has a place; or it has W (G), and above that: grants since W was looked
+ * at, how many places behind it an exclusive client is (E; 0: not known), and the uses of the
+ * node's turn. */
 enum { HEAD_LOOKS = 0, HEAD_NOW = 1, HEAD_HAS_PLACE = 2, HEAD_HAS_W = 3 };
 enum { HEAD_BITS = 2, HEAD_MASK = (1 << HEAD_BITS) - 1 };
-enum { UNSEEN_BITS = 2, UNSEEN_MASK = (1 << UNSEEN_BITS) - 1 };
+enum { UNSEEN_BITS = 2, UNSEEN_MASK = (1 << UNSEEN_BITS) - 1, UNSEEN_SHIFT = HEAD_BITS };
+enum { BEHIND_BITS = 4, BEHIND_MASK = (1 << BEHIND_BITS) - 1 };
+enum { BEHIND_SHIFT = UNSEEN_SHIFT + UNSEEN_BITS, TURN_USES_SHIFT = BEHIND_SHIFT + BEHIND_BITS };
 
 /* Words of a slot's scratch for each node; behind them is one for UNCACHED. */
 enum { SCRATCH_EACH = 2 };
@@ -181,7 +184,6 @@ struct cached_slot {
 	int16_t uses;       /* of the node's turn, by clients of QUEUE that have W as its heads */
 	uint8_t passed_on;  /* hand-overs to other nodes since the last one that P_WRITERS counts */
 	uint8_t uncounted;  /* acquires of stays since the last one that USES has counted */
-	int8_t first;       /* enum first: what this client has been told */
 	bool returns : 1;   /* to the lock that it acquired before */
 	bool looks : 1;     /* before it counts itself, since its last acquire was not a hit, */
 	bool waited : 1;    /* and at this lock: it reads W, and does not take the line */
@@ -193,9 +195,12 @@ struct cached_slot {
 	bool has_seen : 1;  /* W of the home's node, after the swap of TAIL */
 	bool has_uncached : 1; /* and UNCACHED, likewise */
 	bool tail_some : 1;    /* TAIL that has admitted the client, at the home's node, has SOME */
-	bool is_uncached : 1;  /* holds the lock by UNCACHED */
-	unsigned well : 3;     /* how well that has gone, up to WELL_MOST */
-	unsigned unused : 5;   /* how useless shares have been, up to UNUSED_MOST */
+	bool is_uncached : 1;  /* holds the lock by UNCACHED, */
+	bool as_writer : 1;    /* or, a sharer, as an exclusive client does (E) */
+	unsigned first : 3;    /* enum first: what this client has been told */
+	unsigned behind : BEHIND_BITS; /* how many places behind it an exclusive client is, or 0 */
+	unsigned well : 3;             /* how well that has gone, up to WELL_MOST */
+	unsigned unused : 5;           /* how useless shares have been, up to UNUSED_MOST */
 	unsigned unseen : UNSEEN_BITS; /* G: grants within the node since the last look at W */
 	unsigned beside : 4;           /* waits beside the queue in this acquire */
 	unsigned long_waits : 4;       /* how often waits have been long, up to LONG_MOST */

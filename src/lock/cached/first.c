@@ -40,10 +40,10 @@ static void ask(const struct lock_setup *s, struct lock_slot *slot, int64_t more
 
 	if (f != FIRST_UNKNOWN && decide(s, slot, vote) == FIRST_UNKNOWN) {
 		add(s, slot, (int64_t)f << DECIDED_SHIFT);
-		own->first = (int8_t)f;
+		own->first = (unsigned)f & 7;
 	} else {
 		/* None, if another client is about to add it. */
-		own->first = (int8_t)(vote >> DECIDED_SHIFT);
+		own->first = (unsigned)(vote >> DECIDED_SHIFT) & 7;
 	}
 	if (own->first >= FIRST_OWNED)
 		policy_note_owned(s, own);

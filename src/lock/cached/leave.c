@@ -3,6 +3,8 @@
  * README, R and L. */
 #include "lock/cached/leave.h"
 
+#include "lock/cached/behind.h"
+
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };
 
@@ -132,9 +134,7 @@ static bool grant_as_head(const struct lock_setup *s, struct lock_slot *slot, bo
 		w = near_get(slot);
 		near_swap(slot, w, w & ~(WRITER | KEEPS));
 	}
-	return mcs_hand_over(s, slot, RMA_NODE, queue, succ,
-			     HEAD_HAS_W | (int64_t)own->unseen << HEAD_BITS |
-				 (int64_t)own->uses << (HEAD_BITS + UNSEEN_BITS));
+	return mcs_hand_over(s, slot, RMA_NODE, queue, succ, behind_told(slot));
 }
 
 /* The client has W alone, with KEEPS. stays: the node's turn is not over. */
@@ -246,6 +246,19 @@ static int leave_writer(const struct lock_setup *s, struct lock_slot *slot, bool
 	return leave_count(s, slot, WRITER, 0, posts);
 }
 
+/* E: a sharer that has the lock as an exclusive client has. */
+static int leave_as_writer(const struct lock_setup *s, struct lock_slot *slot, bool posts)
+{
+	struct cached_slot *own = lock_own(slot);
+	int rc;
+
+	own->as_writer = false;
+	slot->mode = PAWL_EXCLUSIVE;
+	rc = leave_writer(s, slot, posts);
+	slot->mode = PAWL_SHARED;
+	return rc;
+}
+
 void leave_what_was_handed(const struct lock_setup *s, struct lock_slot *slot)
 {
 	if (!FAULT(cached_handed) && near_take_handed(s, slot, true))
@@ -270,7 +283,8 @@ int leave_release(const struct lock_setup *s, struct lock_slot *slot)
 	drive_at_times(slot);
 	if (is_exclusive(slot))
 		return leave_writer(s, slot, true);
-	if (__builtin_expect(own->is_uncached, 0))
-		return uncached_leave(s, slot, true);
+	if (__builtin_expect(own->is_uncached || own->as_writer, 0))
+		return own->is_uncached ? uncached_leave(s, slot, true)
+					: leave_as_writer(s, slot, true);
 	return leave_count(s, slot, near_one(slot), 0, true);
 }

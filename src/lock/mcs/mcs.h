@@ -42,8 +42,10 @@ enum { MCS_WAIT = 0, MCS_ABANDONED = -1 };
 /* Passed over; and passed over, but a successor has yet to find that in NEXT (mcs_posted.h). */
 #define MCS_PASSED (INT64_MIN + (INT64_C(1) << 30))
 #define MCS_PASSED_ON (MCS_PASSED + 1)
-/* In a link: the successor may abandon its place. */
+/* In a link, above the id of the slot, which slot_rank() and slot_offset() find below it: the
+ * successor may abandon its place; or what the user of the queue says of it (mcs_link_with()). */
 #define MCS_TIMED (INT64_C(1) << 62)
+#define MCS_MARK (INT64_C(1) << 61)
 
 /* The value by which a client links itself. */
 RMA_INLINE int64_t mcs_link_of(const struct lock_slot *slot)
@@ -93,16 +95,22 @@ static inline int64_t mcs_try_enter(struct lock_slot *slot, int d, struct rma_wo
 	return last;
 }
 
-/* A3: link to the predecessor; (B). */
-static inline void mcs_link(const struct lock_setup *s, struct lock_slot *slot, int d, int64_t pred)
+/* A3: link to the predecessor; (B). mark: 0, or MCS_MARK of a client without a deadline. */
+static inline void mcs_link_with(const struct lock_setup *s, struct lock_slot *slot, int d,
+				 int64_t pred, int64_t mark)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word link = slot_next(s, c, d, pred);
 
 	slot->from = pred;
-	rma_put(c, link, mcs_link_of(slot));
+	rma_put(c, link, mcs_link_of(slot) | mark);
 	if (!FAULT(d_mcs_link))
 		rma_flush(c, link); /* orders the link before the wait; pairs with R3 */
+}
+
+static inline void mcs_link(const struct lock_setup *s, struct lock_slot *slot, int d, int64_t pred)
+{
+	mcs_link_with(s, slot, d, pred, 0);
 }
 
 /* A5: abandon the place by changing STATUS to this value. False: the grant came first, and *status
