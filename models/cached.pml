@@ -44,7 +44,7 @@
  * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, neither | 18 166 283 |
  * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 1 138 068 |
  * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write, network atomics not atomic with stores | 4 249 242 |
- * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write, nothing lent | 991 618 (model before its last changes) |
+ * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write, nothing lent | 21 029 362 |
  * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 204 489 |
  * | NP=3 WRITERS=4 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom one of the 2 writes, nothing lent | 3 163 497 |
  * | NP=3 WRITERS=4 SUMS=0 LEND=0 BREAK_SHOWN | bfs | deadlock | a sharer that has left the queue of nodes with W does not look at MODE again | an acknowledgement is missing |
@@ -59,11 +59,11 @@
  * | | safe 20M middle | pass | 2 nodes of one | 2 187 475 |
  * | TIMED SUMS=0 STAY=0 | safe 20M middle | pass | 2 nodes of one, with deadlines | 21 717 705 |
  * | TIMED TORN SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, network atomics not atomic with stores, nothing lent | 15 332 820 |
- * | POSTED WRITERS=3 SUMS=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write | 4 477 582 (model before its last changes) |
+ * | POSTED WRITERS=3 SUMS=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write | 40 492 266 |
  * | LIVE=0 TIMED SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent, with deadlines of the other one | 4 360 424 |
- * | NP=3 WRITERS=3 LEND=0 | safe 20M long | pass | 2 clients and 1, of whom 2 write, nothing lent | |
- * | NP=3 WRITERS=7 SUMS=0 LEND=0 | safe 20M long | pass | 2 clients and 1, all write, nothing lent | |
- * | NP=3 WRITERS=6 SUMS=0 | safe 20M long | pass | 2 clients and 1, of whom one of the 2 and the 1 write | 7 086 669 (model before its last changes) |
+ * | NP=3 WRITERS=3 LEND=0 | safe 20M long | pass | 2 clients and 1, of whom 2 write, nothing lent | 44 543 990 |
+ * | NP=3 WRITERS=7 SUMS=0 LEND=0 | safe 20M long | pass | 2 clients and 1, all write, nothing lent | 22 433 597 |
+ * | NP=3 WRITERS=6 SUMS=0 | safe 20M long | pass | 2 clients and 1, of whom one of the 2 and the 1 write | 59 207 444 |
  * | NP=4 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of 2, of whom 2 write, nothing lent | 14 to 98 million (model before its last changes) |
  * | POSTED SUMS=0 STAY=0 WRITERS=1 | safe 20M long | pass | 2 nodes of one, releases posted, one writes | 14 to 98 million (model before its last changes) |
  * | NN=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 3 nodes of one, all write, nothing lent | 14 to 98 million (model before its last changes) |
