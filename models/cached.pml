@@ -18,8 +18,8 @@
  * directory. -DUNCACHED: sharers of other nodes than the home's may count themselves in UNCACHED;
  * =2: as heads they do so wherever they may. DEBT has room for two. -DORDERED: the transport keeps
  * the order of their operations.
- * -DEXCLUDES: a sharer behind which exclusive clients are in the queue of its node may acquire as they
- * do (E).
+ * -DEXCLUDES, without TIMED: a sharer behind which exclusive clients are in the queue of its node
+ * may acquire as they do (E).
  * -DTIMED: deadlines that pass in any wait. -DTORN: a network atomic on STATUS reads, and writes
  * later; CPU stores come in between. Exclusive clients have no deadline then, unless with LIVE or 3
  * nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
@@ -733,7 +733,8 @@ cached:
 		:: atomic { !lh[n] && !given[n] && MAY_EXCLUDE -> lh[n] = 1; c = X; as = 1 }
 		:: atomic {
 				given[n] && MAY_EXCLUDE ->
-				given[n] = 0; lh[n] = 1; c = X; as = 1; IN_AS_HEAD; goto cs
+				given[n] = 0; lh[n] = 1; assert(!left[n]); c = X; as = 1;
+				IN_AS_HEAD; goto cs
 			}
 #endif
 		:: atomic { given[n] && c != X -> given[n] = 0; lh[n] = 1; assert(!left[n]); goto handed_over }

@@ -78,8 +78,8 @@ static inline uint64_t slot_at_latest(const struct lock_slot *slot, uint64_t ns)
 	return slot->deadline_ns && (!ns || slot->deadline_ns < ns) ? slot->deadline_ns : ns;
 }
 
-/* A slot id has 48 bits, above which others may be, and differs from 0 in its low 32 bits, which is
- * what a futex compares. */
+/* A slot id has 48 bits, above which a link has flags, and differs from 0 in its low 32 bits, which
+ * is what a futex compares. */
 static inline int64_t slot_make_id(int rank, int index)
 {
 	return (((int64_t)rank << 16) | index) + 1;

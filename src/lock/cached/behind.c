@@ -45,12 +45,3 @@ bool behind_excludes(const struct lock_setup *s, struct lock_slot *slot, int64_t
 		own->behind = find(s, slot) & BEHIND_MASK;
 	return own->behind != 0;
 }
-
-int64_t behind_told(struct lock_slot *slot)
-{
-	const struct cached_slot *own = lock_own(slot);
-
-	return HEAD_HAS_W | (int64_t)own->unseen << UNSEEN_SHIFT |
-	       (int64_t)(own->behind ? own->behind - 1 : 0) << BEHIND_SHIFT |
-	       (int64_t)own->uses << TURN_USES_SHIFT;
-}

@@ -10,7 +10,5 @@ void behind_link(const struct lock_setup *s, struct lock_slot *slot, int64_t pre
 /* E: whether the head of the queue of its node, which has been told this, is a sharer that acquires
  * as an exclusive client does. */
 bool behind_excludes(const struct lock_setup *s, struct lock_slot *slot, int64_t told);
-/* What is granted to the next client with W. */
-int64_t behind_told(struct lock_slot *slot);
 
 #endif

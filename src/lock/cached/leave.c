@@ -3,8 +3,6 @@
  * README, R and L. */
 #include "lock/cached/leave.h"
 
-#include "lock/cached/behind.h"
-
 /* Releases for each call that lets the MPI progress. */
 enum { RELEASES_PER_CALL = 256 };
 
@@ -117,6 +115,7 @@ static bool grant_as_head(const struct lock_setup *s, struct lock_slot *slot, bo
 {
 	struct cached_slot *own = lock_own(slot);
 	const struct rma_word queue = cached_queue(slot);
+	const int64_t behind = own->behind ? own->behind - 1 : 0; /* of the next client (E) */
 	int64_t succ, w;
 
 	own->is_head = false;
@@ -134,7 +133,9 @@ static bool grant_as_head(const struct lock_setup *s, struct lock_slot *slot, bo
 		w = near_get(slot);
 		near_swap(slot, w, w & ~(WRITER | KEEPS));
 	}
-	return mcs_hand_over(s, slot, RMA_NODE, queue, succ, behind_told(slot));
+	return mcs_hand_over(s, slot, RMA_NODE, queue, succ,
+			     HEAD_HAS_W | (int64_t)own->unseen << UNSEEN_SHIFT |
+				 behind << BEHIND_SHIFT | (int64_t)own->uses << TURN_USES_SHIFT);
 }
 
 /* The client has W alone, with KEEPS. stays: the node's turn is not over. */

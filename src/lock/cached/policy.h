@@ -33,9 +33,8 @@
  * UNSEEN_MOST   (0, 1, 3) 20.3, 22.2, 23.5: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000; it is as
  *               great as the field allows
- * BEHIND_MOST   (4, 8, 15) 7.70, 7.87, 7.93: 2 nodes of 32, xc30-aries, micro --fw=35 --locks=4
- * with
- *               --iterations=312 --steady --seed=302
+ * BEHIND_MOST   (4, 8, 15) 7.70, 7.87, 7.93: 2 nodes of 32, xc30-aries, micro --fw=35
+ *               --locks=4 with --iterations=312 --steady --seed=302
  * WRITES_SOME   (12, 25, 50 %) the same: 8.43, 7.87, 5.98; 5.91 without E. Where fewer are
  *               exclusive, sharers are in together
  * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.668, 0.698, 0.703; C 20: 81.2, 77.6, 77.4.

@@ -42,8 +42,8 @@ enum { MCS_WAIT = 0, MCS_ABANDONED = -1 };
 /* Passed over; and passed over, but a successor has yet to find that in NEXT (mcs_posted.h). */
 #define MCS_PASSED (INT64_MIN + (INT64_C(1) << 30))
 #define MCS_PASSED_ON (MCS_PASSED + 1)
-/* In a link, above the id of the slot, which slot_rank() and slot_offset() find below it: the
- * successor may abandon its place; or what the user of the queue says of it (mcs_link_with()). */
+/* In a link, above the slot's id: the successor may abandon its place; or a mark that the user of
+ * the queue has given to one that may not (mcs_link_with()). */
 #define MCS_TIMED (INT64_C(1) << 62)
 #define MCS_MARK (INT64_C(1) << 61)
 
