@@ -171,7 +171,7 @@ static void look_at_home(const struct lock_setup *s, struct lock_slot *slot)
 	w = cached_word_at(s, slot, own->home, LINE_W);
 	own->has_seen = true;
 	rma_get(&slot->client, w, &own->seen);
-	own->has_uncached = policy_uncached_well(own) && excludes_sharers(slot);
+	own->has_uncached = policy_meets_uncached(own) && excludes_sharers(slot);
 	if (own->has_uncached)
 		rma_get(&slot->client, cached_home_count(s, slot), uncached_seen(s, slot));
 }

@@ -51,12 +51,11 @@
  * GATHER_TRIPS  (0, 1, 2, 4) the same: 0.730, 0.803, 0.802, 0.819; warb 35: 3.54, 3.74, 3.63, 3.68
  * PAYS_NODES    (64, 128, 256) p99 of 128 nodes as above with --think=1000000: 18, 18, 47 us
  * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.4, 0.087, 0.087 ms. With 0, shares
- *               always pay: 2,560 nodes with --think=10000000 have 74 ms, not 45 us
+ *               always pay: 2,560 nodes with --think=10000000 have 74 ms, not 54 us
  * UNCACHED_MOST (16, 32, 64) the setting at policy_lends(): 44.7, 46.2, 46.3. 24 nodes of one,
  *               cx5-6nodes, locktable --fw=5 --locks=1000 --section=50 --locality=95: all 45.1,
  *               and 46.8 without such sharers
  * UNUSED_MOST   (15, 31) the first of these: 44.7, 46.2; it is as great as the field allows
- * WELL_MOST     (1, 3, 7) the same: 46.3, 46.2, 46.2; decides how soon tries that fail end
  * HOME_PART     (4, 8, 16) the same: 44.6, 46.2, 43.9; the second of these: 46.7, 45.1, 45.2. If
  *               what is seen at home counts for nothing, the slowest of two nodes of two ranks,
  *               locktable --fw=5 --locks=1000 --locality=85, has 0.28 of the mean, not 0.95
@@ -97,9 +96,8 @@ enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
 #define MANY_LOCKS ATTEMPTS_OR(1024, 3)  /* a table in which clients seldom meet a lock again */
 #define MEAN_WEIGHT ATTEMPTS_OR(32, 2)   /* acquires of a moving mean */
 #define UNCACHED_MOST ATTEMPTS_OR(32, 3) /* uncached acquires for one that joins */
-#define UNUSED_MOST ATTEMPTS_OR(31, 1)   /* shares of no use that are counted, */
-#define WELL_MOST \
-	ATTEMPTS_OR(3, 1) /* and uncached acquires that went well: more than half decide */
+#define UNUSED_MOST \
+	ATTEMPTS_OR(31, 1) /* shares of no use that are counted: more than half decide */
 #define UNCACHED_ALWAYS ATTEMPTS_OR(false, true)
 #define LONG_MOST ATTEMPTS_OR(15, 1) /* long waits that are counted: more than half decide */
 enum {
@@ -382,10 +380,8 @@ static inline int64_t policy_owned(const struct lock_setup *s, int home)
 /* The client has been told that locks are owned at first. */
 static inline void policy_note_owned(const struct lock_setup *s, struct cached_slot *own)
 {
-	if (!policy_expects_no_use(s))
-		return;
-	own->unused = (UNUSED_MOST / 2 + HOME_PART) & 31;
-	own->well = own->first == FIRST_SOME ? (WELL_MOST / 2 + 1) & 7 : 0;
+	if (policy_expects_no_use(s))
+		own->unused = (UNUSED_MOST / 2 + HOME_PART) & 31;
 }
 
 /* Whether sharers use locks uncached. Where no order is kept, only in a table whose locks have SOME
@@ -403,12 +399,6 @@ static inline bool policy_leaves_some(const struct cached_slot *own, bool ordere
 	       (own->first == FIRST_UNKNOWN && policy_has_no_use(own, ordered));
 }
 
-/* A sharer has tried to use a lock uncached, or has done so as the head. */
-static inline void policy_note_uncached(struct cached_slot *own, bool good)
-{
-	own->well = policy_moved(own->well, good ? 1 : -1, WELL_MOST) & 7;
-}
-
 /* Now and then a sharer joins, which shows whether shares are of use now: the more seldom, the more
  * nodes a recall asks for each that has joined. */
 static inline int policy_uncached_most(const struct lock_setup *s)
@@ -418,8 +408,7 @@ static inline int policy_uncached_most(const struct lock_setup *s)
 	return most < UINT8_MAX ? most : UINT8_MAX;
 }
 
-/* Whether the head, a sharer, uses the lock uncached. Had it tried so before, that would have gone
- * well if no other node was in the queue. */
+/* Whether the head, a sharer, uses the lock uncached. */
 static inline bool policy_shares_uncached(const struct lock_setup *s, struct cached_slot *own,
 					  int64_t d, bool ordered)
 {
@@ -428,25 +417,31 @@ static inline bool policy_shares_uncached(const struct lock_setup *s, struct cac
 	policy_note_use(own, d); /* what the last writer has found */
 	if (!policy_has_no_use(own, ordered))
 		return false;
-	policy_note_uncached(own, !own->queued && dir_has_some(d));
 	if (++own->uncached < policy_uncached_most(s))
 		return true;
 	own->uncached = 0;
 	return false;
 }
 
-/* Whether tries to use locks uncached, of which the client has seen nothing yet, have gone well. */
-static inline bool policy_uncached_well(const struct cached_slot *own)
-{
-	return UNCACHED_ALWAYS || (int)own->well > WELL_MOST / 2;
-}
-
-/* Whether a sharer tries that before it misses. */
+/* Whether a sharer tries that before it misses. Where waits are long, others are in the queue.
+ * (498 k acquires a second, and a p99 of 0.2 ms; 468 k and 0.28 ms without that:
+ * --machine=cx6-4nodes --option=topology="node:512 core:1" --ranks=512 --fw=5 --think=1000000
+ * --seconds=0.1.) */
 static inline bool policy_tries_uncached(const struct lock_setup *s, const struct cached_slot *own,
 					 bool ordered)
 {
-	return policy_has_no_use(own, ordered) && policy_uncached_well(own) &&
+	return policy_has_no_use(own, ordered) && (UNCACHED_ALWAYS || !policy_waits_long(own)) &&
 	       own->me != own->home && own->uncached < policy_uncached_most(s) - 1;
+}
+
+/* Whether an exclusive client may meet uncached sharers where order is kept, so that it gets
+ * UNCACHED with W: if it got that later, it would need one more round trip. (1.23 M acquires a
+ * second, 1.21 M if it does so where a sharer would try: --machine=cx6-4nodes
+ * --option=topology="node:2 core:2" --ranks=4 --bench=micro --zipf=0.99 --fw=50 --locks=100000
+ * --iterations=5000.) */
+static inline bool policy_meets_uncached(const struct cached_slot *own)
+{
+	return own->unused > 0;
 }
 
 /* What has been recalled is given back, or not. */

@@ -82,7 +82,6 @@ bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot)
 	if (rma_keeps_order(&slot->client) && may_open(own, tail))
 		tail = look(s, slot, tail, &w);
 	own->is_uncached = is_open(own, tail) && !(w & near_others(slot));
-	policy_note_uncached(own, own->is_uncached);
 	if (!own->is_uncached)
 		take_back(s, slot, false);
 	return own->is_uncached;
