@@ -166,8 +166,8 @@ is_shown()
 	(
 		under_test "$1" >"$tmp/err" 2>&1 &
 		job=$!
-		i=0
-		while i=$((i + 1)) && [ $i -lt 50 ]; do
+		i=0 # a launcher beside other jobs has taken more than 5 s to start the ranks
+		while i=$((i + 1)) && [ $i -lt 200 ]; do
 			sleep 0.1
 			look $job
 			[ "$(grep -c "^  $3" "$tmp/said")" != "$4" ] || break
