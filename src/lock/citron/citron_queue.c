@@ -4,62 +4,41 @@
  * repeat the masked compare-and-swap until it succeeds.
  *
  * A space has QUEUES words of tickets. A client of the fast path that finds bits of its range set
- * draws a ticket of one of them and tries again in its turn, until it has its range. Then it ends
- * its turn, before the critical section. So of many clients that want the same units, one at a time
- * asks for them, in the order of arrival; the others look at the word of the queue now and then.
- * On one node a client does so only after some tries: see may_queue() in citron.c.
+ * draws a ticket of one of them, tries again in its turn until it has its range, and ends its turn
+ * before the critical section. So of many clients that want the same units, one at a time asks for
+ * them, in the order of arrival; the others look at the word now and then. (On one node only after
+ * some tries: may_queue() in citron.c.) Figures: 192 clients, machine cx6-4nodes.
  *
- * A client that has found MANY clients in the queue of its ranges the last time queues before its
- * first try; it does so until it finds fewer. If it tried first, it would often find the units
- * free, between a release and the request of the next in the queue: without this rule a third of
- * the clients came in that way (192 clients, machine cx6-4nodes), and the others waited for longer.
- * Each client keeps the index of one such queue for each index modulo KNOWN_QUEUES. A short range
- * that waited in the queue of a block is not kept: there it waited for long ranges.
- *
- * There is a queue for each block of 256 units, and one for each place and length of ranges of up
- * to 64 units. Long ranges take the queue of the block in which they begin, and count themselves in
- * BELOW there until their turn ends. Short ranges take it while a long one does, and otherwise that
- * of their own place. Short ones by themselves do not wait for each other in vain; among long ones
- * they would otherwise get their bits again and again, each in one round trip, before the long one
- * has all of its bits at a time.
- *
- * A client ends its turn with its first request, if its last critical section (on one node, its
- * last one after a turn in a queue) took less than half a round trip: the request of the next
- * client then comes after the release, and a hand-over takes a round trip and a half in place of
- * two and a half. If the request finds bits of others, the client asks once more (F4 in
- * citron_fast.c); if that comes to nothing, it gives its bits back and queues again, because the
- * next client asks as well, and the two would keep each other's bits. After three such misses in a
- * row it keeps its turn until it has its range. To try again without a new turn does not help: the
- * next in the queue asks just when the bits are released. In simulation (192 clients, machine
- * cx6-4nodes) ranges of 16 units have 32 % more acquires by this and by queueing first, those of
- * 256 units 42 %, and the 99 % latency is less than half as long.
- *
- * A second request that finds all bits clear is no miss. Once a request has found the bits of
- * another client, as those of a range that begins in the next block, the bits are cleared a round
- * trip later than the next client expects, so that it needs a second request, too, and so do those
- * after it: nearly all clients of a queue that is never empty. The requests follow each other as
- * quickly as before, because the second ones are sent between the release of the client before and
- * the first request of the next one.
- *
- * The period of such hand-overs is what the 99 % latency of popular units consists of: nearly all
- * clients wait in one queue. A request must not come before the release of the client before it,
- * which follows that client's own request by a round trip; a waiter sees the end of a turn up to a
- * look's round trip late; so on average half a look is lost. Therefore a turn ends in two steps:
+ * Which queue. Up to 64 units: that of the range's place and length. More: that of the block of 256
+ *   units in which it begins, where it is counted in BELOW until its turn ends; while BELOW is not
+ *   0, short ranges take that one, too. Else these would get their bits again and again, each in
+ *   one round trip, before the long one has all of its bits at a time.
+ * Queue first, if the queue had MANY clients the last time, until it has fewer. Else a third of the
+ *   clients came in between a release and the request of the next in the queue. Kept by the index
+ *   modulo KNOWN_QUEUES; not for a short range in a block's queue, where it waited for long ones.
+ * End the turn with the first request, if the last critical section (on one node, the last one
+ *   after a turn) took less than half a round trip: a hand-over takes 1.5 round trips, not 2.5. If
+ *   it finds bits of others, ask once more (F4 in citron_fast.c); then give the bits back and queue
+ *   again: the next client asks as well, and the two would keep each other's bits. (A try without
+ *   a new turn comes just when the bits go to the next.) After three such misses in a row, keep the
+ *   turn until it has its range. By these two rules ranges of 16 and of 256 units have 32 and 42 %
+ *   more acquires, at less than half the p99.
+ *   A second request that finds all bits clear is no miss. Once a request has found bits of a range
+ *   that begins in the next block, all after it in the queue need a second one, as bits are cleared
+ *   a round trip later than the next client expects. They follow each other as quickly as before:
+ *   the second ones are sent between a release and the first request of the next client.
+ * End it in two steps. The period of hand-overs makes the p99 of popular units: the time from a
+ *   request to its release is a round trip, and a waiter sees the end of a turn half a look late.
  *   Q0  a client begins when it sees that the turn before has ended, or that it has ended by half
  *   Q1  it adds 1 to DONE, then sends its announcements and bits
  *   Q2  it adds 1 to DONE again, then looks above
- * A waiter whose look came between Q1 and Q2 has seen the end of the turn sooner than others. It
- * waits for 7/8 of the time that its own last request took to be sent, which is about the time
- * between the two, and at most that share of half a look's round trip; then it begins. (If it waits
- * for all of that time, each hand-over is 1 % longer; for 6/8, 5 % of the clients with ranges of
- * 256 units come to nothing after their turn, in place of 3.5 %.) So the time from one request to
- * the next varies by less than a look, and its mean falls, for ranges of 256 units to 3.5 us with
- * 192 clients: their rate is 8 % higher than if turns end by one sum, and the 99 % latency 663 us
- * in place of 730. The next client looks all the time; the one behind it, which cannot begin yet,
- * waits for a quarter of a round trip between looks. Where more than eight queues share the word of
- * a leaf, as those of ranges of a few units do, that word is the limit, and a request that comes
- * too early takes others' time: there a turn ends by one sum (with two, ranges of one unit had 8 %
- * less acquires).
+ *   A waiter whose look came between Q1 and Q2 is early. It waits for 7/8 of the time that its own
+ *   last request took to be sent, and at most that share of half a look's round trip. (8/8: each
+ *   hand-over 1 % longer; 6/8: 5 % of the clients with ranges of 256 units miss, not 3.5 %.) So the
+ *   period varies by less than a look: for 256 units 3.5 us, 8 % more acquires than by one sum, and
+ *   a p99 of 663 us, not 730. The next client looks all the time, the one behind it after a quarter
+ *   of a round trip. Where more than eight queues share a leaf's word, that word is the limit:
+ *   there a turn ends by one sum (with two, ranges of one unit had 8 % less acquires).
  *
  * Order (models/citron_queue.pml). A place counts two in NEXT. DONE counts steps, of which clients
  * whose turn has not come have made none. So when a client begins, at an odd or an even value,
