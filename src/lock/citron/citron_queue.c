@@ -9,36 +9,40 @@
  * them, in the order of arrival; the others look at the word now and then. (On one node only after
  * some tries: may_queue() in citron.c.) Figures: 192 clients, machine cx6-4nodes.
  *
- * Which queue. Up to 64 units: that of the range's place and length. More: that of the block of 256
- *   units in which it begins, where it is counted in BELOW until its turn ends; while BELOW is not
- *   0, short ranges take that one, too. Else these would get their bits again and again, each in
- *   one round trip, before the long one has all of its bits at a time.
- * Queue first, if the queue had MANY clients the last time, until it has fewer. Else a third of the
- *   clients came in between a release and the request of the next in the queue. Kept by the index
- *   modulo KNOWN_QUEUES; not for a short range in a block's queue, where it waited for long ones.
- * End the turn with the first request, if the last critical section (on one node, the last one
+ * Which queue. Up to 64 units: that of the range's place and length, so short ranges do not wait
+ *   for each other in vain. More: that of the block of 256 units in which the range begins; its
+ *   client is counted in BELOW there until its turn ends. While BELOW is not 0, short ranges take
+ *   that queue, too. Else they would get their bits again and again, each in one round trip, before
+ *   the long one has all of its bits at a time.
+ * A client queues first, before it tries, if the queue had MANY clients the last time, until it has
+ *   fewer. Else a third of the clients came in between a release and the request of the next in the
+ *   queue, and the others waited for longer. A client keeps one such queue for each index modulo
+ *   KNOWN_QUEUES; none for a short range that waited in a block's, where it waited for long ones.
+ * It ends its turn with its first request, if its last critical section (on one node, its last one
  *   after a turn) took less than half a round trip: a hand-over takes 1.5 round trips, not 2.5. If
- *   it finds bits of others, ask once more (F4 in citron_fast.c); then give the bits back and queue
- *   again: the next client asks as well, and the two would keep each other's bits. (A try without
- *   a new turn comes just when the bits go to the next.) After three such misses in a row, keep the
- *   turn until it has its range. By these two rules ranges of 16 and of 256 units have 32 and 42 %
- *   more acquires, at less than half the p99.
+ *   the request finds bits of others, it asks once more (F4 in citron_fast.c); then it gives its
+ *   bits back and queues again: the next client asks as well, and the two would keep each other's
+ *   bits. (A try without a new turn comes just when the next one asks.) After three such misses in
+ *   a row it keeps its turn until it has its range. By these two rules ranges of 16 and of 256
+ *   units have 32 and 42 % more acquires, at less than half the p99.
  *   A second request that finds all bits clear is no miss. Once a request has found bits of a range
  *   that begins in the next block, all after it in the queue need a second one, as bits are cleared
  *   a round trip later than the next client expects. They follow each other as quickly as before:
  *   the second ones are sent between a release and the first request of the next client.
- * End it in two steps. The period of hand-overs makes the p99 of popular units: the time from a
- *   request to its release is a round trip, and a waiter sees the end of a turn half a look late.
+ * It ends its turn in two steps. The period of hand-overs makes the p99 of popular units: a range
+ *   is released a round trip after its request, and a waiter sees the end of a turn half a look's
+ *   round trip late, on average.
  *   Q0  a client begins when it sees that the turn before has ended, or that it has ended by half
  *   Q1  it adds 1 to DONE, then sends its announcements and bits
  *   Q2  it adds 1 to DONE again, then looks above
  *   A waiter whose look came between Q1 and Q2 is early. It waits for 7/8 of the time that its own
- *   last request took to be sent, and at most that share of half a look's round trip. (8/8: each
- *   hand-over 1 % longer; 6/8: 5 % of the clients with ranges of 256 units miss, not 3.5 %.) So the
- *   period varies by less than a look: for 256 units 3.5 us, 8 % more acquires than by one sum, and
- *   a p99 of 663 us, not 730. The next client looks all the time, the one behind it after a quarter
- *   of a round trip. Where more than eight queues share a leaf's word, that word is the limit:
- *   there a turn ends by one sum (with two, ranges of one unit had 8 % less acquires).
+ *   last request took to be sent, about the time between the two, and at most that share of half a
+ *   look's round trip; then it begins. (8/8: each hand-over 1 % longer; 6/8: 5 % of the clients
+ *   with ranges of 256 units miss, not 3.5 %.) So the period varies by less than a look: for 256
+ *   units 3.5 us, 8 % more acquires than by one sum, and a p99 of 663 us, not 730. The next client
+ *   looks all the time, the one behind it each quarter of a round trip. Where more than eight
+ *   queues share a leaf's word, that word is the limit, and a request that is too early takes
+ *   others' time: there a turn ends by one sum (with two, ranges of one unit had 8 % fewer).
  *
  * Order (models/citron_queue.pml). A place counts two in NEXT. DONE counts steps, of which clients
  * whose turn has not come have made none. So when a client begins, at an odd or an even value,
