@@ -49,16 +49,14 @@
  *               --zipf=0.5 --section=300 with --iterations=300: 12.0, 14.2, 14.2
  * LONG_MOST     (7, 15) the first of these: 0.782, 0.802; it is as great as the field allows
  * GATHER_TRIPS  (0, 1, 2, 4) the same: 0.730, 0.803, 0.802, 0.819; warb 35: 3.54, 3.74, 3.63, 3.68
- * PAYS_NODES    (64, 128, 256) p99 of 128 nodes as above with --think=1000000: 18, 18, 47 us
- * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.4, 0.087, 0.087 ms. With 0, shares
- *               always pay: 2,560 nodes with --think=10000000 have 74 ms, not 54 us
- * UNCACHED_MOST (16, 32, 64) the setting at policy_lends(): 44.7, 46.2, 46.3. 24 nodes of one,
- *               cx5-6nodes, locktable --fw=5 --locks=1000 --section=50 --locality=95: all 45.1,
- *               and 46.8 without such sharers
- * UNUSED_MOST   (15, 31) the first of these: 44.7, 46.2; it is as great as the field allows
- * HOME_PART     (4, 8, 16) the same: 44.6, 46.2, 43.9; the second of these: 46.7, 45.1, 45.2. If
- *               what is seen at home counts for nothing, the slowest of two nodes of two ranks,
- *               locktable --fw=5 --locks=1000 --locality=85, has 0.28 of the mean, not 0.95
+ * PAYS_NODES    (64, 128, 256) p99 of 128 nodes as above with --think=1000000: 16, 20, 47 us
+ * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.3, 0.1, 0.1 ms. With 0, shares always pay:
+ *               2,560 nodes with --think=10000000 --seconds=0.3 have 74 ms, not 54 us
+ * UNCACHED_MOST (16, 32, 64) the setting at policy_lends(): 51.7, 52.2, 52.1
+ * UNUSED_MOST   (15, 31) the same: 52.0, 52.2; it is as great as the field allows
+ * HOME_PART     (4, 8, 16) the same: 50.2, 52.2, 52.0. Before locks could have SOME at first, if
+ *               what is seen at home counted for nothing, the slowest of two nodes of two ranks,
+ *               locktable --fw=5 --locks=1000 --locality=85, had 0.28 of the mean, not 0.95
  * FIRST_PAYS    L 5: 315, 315, 228; C 50: 39.5, 39.5, 34.5
  * SOME_PAYS     (8, 16, 32) 57.4, 72.3, 72.3: 32 nodes of one, xc30-aries, locktable --fw=50
  *               --locks=10000 --locality=95 with --iterations=1000; (16, 1000) 123, 112: 4 nodes
@@ -70,8 +68,8 @@
  *               --locks=4 --zipf=0.8 --section=300 --think=200: 2.74, -, 2.66, 2.28
  *
  * Those of MEAN_WEIGHT, MOST_PASSES, MOST_WRITERS, LONG_TRIPS, LONG_MOST, GATHER_TRIPS, and of
- * MANY_SHIFT to PAYS_MOST, are from before long waits counted for WRITES_MOST; those of MANY_LOCKS
- * and of UNCACHED_MOST to HOME_PART from before locks could have SOME at first.
+ * MANY_SHIFT to MANY_LOCKS, are from before long waits counted for WRITES_MOST; that of MANY_LOCKS
+ * also from before locks could have SOME at first.
  */
 enum {
 	STAY = 32,       /* further acquires by a node that others wait for, */
@@ -301,9 +299,10 @@ static inline bool policy_goes_home(int64_t d, int me, int hits, bool ordered)
 /* Whether nodes that are recalled will have their mode again, or the home's node will have X. Where
  * shares do not pay, a writer of the home's node promises none: to take back what was promised
  * is a round trip (L4), and that node is the next to use the lock. Nor does any, of many nodes:
- * a sharer that is next would give them all back (S1). (41 M acquires a second, 31 M without:
- * --machine=cloudlab-cx3-20nodes --option=topology="node:24 core:2" --ranks=48 --bench=locktable
- * --fw=20 --locks=100 --section=50 --iterations=500.) */
+ * a sharer that is next would give them all back (S1). (41 M acquires a second, 31 M without,
+ * when it was added; now 52.2 and 52.0 M: --machine=cloudlab-cx3-20nodes
+ * --option=topology="node:24 core:2" --ranks=48 --bench=locktable --fw=20 --locks=100 --section=50
+ * --iterations=500.) */
 static inline bool policy_lends(const struct lock_setup *s, const struct cached_slot *own,
 				int64_t d)
 {
