@@ -87,6 +87,7 @@
  * | STAY=0 SUMS=0 BREAK_HOME | bfs | assert | W of the home's node is looked at before the swap of TAIL | two holders |
  * | STAY=0 BREAK_ONCE | bfs | assert | any acknowledgement ends a recall | two holders |
  * | STAY=0 BREAK_ARM | bfs | deadlock | ACK is reset after W was looked at | |
+ * | STAY=0 BREAK_PAST | bfs | deadlock | the home's node takes each recall for one that has ended | an acknowledgement is missing |
  * | STAY=0 BREAK_DOWN | bfs | assert | a recall to S does not wait for an exclusive holder | two holders |
  * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 FIRST=0 BREAK_OWN | bfs middle | assert | the own node is not recalled | two holders |
  * | NP=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 BREAK_AGAIN | bfs middle | assert | no second look at W | two holders |
@@ -314,9 +315,9 @@ bit fresh = 1, written[NN];
 #else
 #define SEEN(t) CONFLICT(HOME, t)
 #endif
-/* What L3 writes into MODE: of the home's node, TAIL says that it has X. */
+/* Of the home's node, TAIL says that it has X: so MODE has no BACK, and L3 does not write it. */
 #define IS_AT_HOME (dm == X && ds == BIT(HOME))
-#define GIVEN (IS_AT_HOME -> N : dm)
+#define LENT (IS_AT_HOME -> N : r)
 /* The mode that a client which is not exclusive shares, where nobody has one */
 #define MINE (c == IS -> I : c)
 /* Whether a holder like this client is in the way of a recall to v */
@@ -551,6 +552,15 @@ inline write_modes(nodes, mm, tt, bb, aa)
 	:: atomic { j < NN && (nodes & BIT(j)) -> write_mode(j, mm, tt, bb, aa); j++ }
 	:: atomic { j == NN -> j = 0; break }
 	od
+}
+/* L3 */
+inline give_back()
+{
+	if
+	:: atomic { IS_AT_HOME }
+	:: atomic { !IS_AT_HOME };
+		write_modes(ds, dm, N, 0, 0)
+	fi
 }
 
 #ifdef BREAK_SHARERS
@@ -951,10 +961,7 @@ has:
 		fi;
 		if
 		:: atomic { j == NN && t != N -> j = 0; CLOSED };
-			if
-			:: asker[HOME] -> write_modes(ds, t, N, 0, 0)
-			:: !asker[HOME] /* TAIL will say so */
-			fi;
+			/* TAIL will say so */
 			atomic { dm = t; t = 0; r = 0; goto join }
 		:: atomic { j == NN && t == N -> j = 0; CLOSED; dm = r; ds = (r -> ds : 0); o = 0; goto enter }
 		:: else
@@ -966,14 +973,14 @@ has:
 		do
 		:: j < NN && !(ds & BIT(j)) -> j++
 		:: j < NN && (ds & BIT(j)) && !CONFLICT(j, t) ->
-			write_mode(j, (cl -> N : t), t, r, n + 1); j++
+			write_mode(j, (cl -> N : t), t, LENT, n + 1); j++
 		:: j == NN -> j = 0; break
 		od;
 #else
 #ifdef BREAK_OWN
 		ds = ds & ~BIT(n);
 #endif
-		write_modes(ds, (cl -> N : t), t, r, n + 1);
+		write_modes(ds, (cl -> N : t), t, LENT, n + 1);
 #endif
 #ifdef UNCACHED
 		goto looks;
@@ -1014,7 +1021,7 @@ looks:
 			/* A3: first no node admits newcomers */
 			:: atomic { asks[n] && !cl -> cl = 1; j = 0 };
 				d_step { new_number() };
-				write_modes(ds, N, t, r, n + 1)
+				write_modes(ds, N, t, LENT, n + 1)
 			:: atomic {
 					asks[n] && cl && (NONE_IN_WAY(I) || (LOOKS_AHEAD && NONE_IN_WAY(S))) ->
 					k = (NONE_IN_WAY(I) -> I : S); s = asks[n]
@@ -1141,7 +1148,11 @@ give_up_promise:
 		/* D4: nodes get the modes back that this one, or others, have recalled */
 		j = 0;
 #ifndef BREAK_RESTORE
-		write_modes(ds, GIVEN, N, 0, 0);
+		if
+		:: atomic { IS_AT_HOME && c == X } /* MODE is N */
+		:: atomic { !(IS_AT_HOME && c == X) };
+			write_modes(ds, (IS_AT_HOME -> N : dm), N, 0, 0)
+		fi;
 #endif
 		atomic { o = (ds != 0); dm = (ds -> dm : 0); t = 0; r = 0; cl = 0; NOT_GIVEN };
 quit:
@@ -1248,6 +1259,15 @@ look:
 			aims[p] = asker[n]; stale[p] = old[n]; t = to[n];
 			if :: aims[p] == 0 || !IN_WAY(t) -> NO_ACK; goto done :: else fi
 		};
+		/* A recall of the home's node has ended when the queue is empty */
+		if
+#ifdef BREAK_PAST
+		:: atomic { n == HOME -> NO_ACK; goto done }
+#else
+		:: atomic { n == HOME && tail == 0 -> NO_ACK; goto done }
+#endif
+		:: atomic { n != HOME || tail != 0 }
+		fi;
 		/* R3 */
 		if
 #ifdef BREAK_AGAIN
@@ -1280,7 +1300,7 @@ leave:
 				kset[n] != 0 ->
 				dm = km[n]; ds = kset[n] | (dm == X -> 0 : BIT(n)); j = 0
 			};
-			write_modes(ds, GIVEN, N, 0, 0)
+			give_back()
 		/* L4: cache; what was lent will not come back */
 		:: atomic { ds = kset[n]; j = 0 };
 			write_modes(ds, N, N, 0, 0);
@@ -1359,7 +1379,7 @@ freed:
 			/* What is lent is given back before the queue is left. */
 			if
 			:: atomic { next[s - 1] == 0 && !o && ds -> o = 1; j = 0 };
-				write_modes(ds, GIVEN, N, 0, 0)
+				give_back()
 			:: else
 			fi;
 #endif

@@ -54,6 +54,7 @@ extern enum limits fault_limits;
 	X(cached_arm, "adaptive", "(C) ACK is reset after a look at W that found a holder") \
 	X(cached_once, "adaptive", "(C) an acknowledgement of an earlier recall counts") \
 	X(cached_again, "adaptive", "(R) acknowledges a recall without a second look at W") \
+	X(cached_stale, "adaptive", "(R) the home's node takes each recall for one that has ended") \
 	X(cached_down, "adaptive", "(C) a recall to S does not wait for an exclusive holder") \
 	X(cached_silent, "adaptive", "(R) a count that is taken back does not acknowledge") \
 	X(cached_late, "adaptive", "(L) a node that leaves the queue does not look at MODE again") \

@@ -457,7 +457,7 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	if (is_ahead(slot) || (int)own->beside >= MOST_BESIDE)
 		return false;
 	/* What says that the home's node has X is TAIL. */
-	if (!mode_permits(slot, back) || (back == MODE_X && own->home == own->me)) {
+	if (!mode_permits(slot, back)) {
 		if ((own->crowded && is_exclusive(slot)) || !is_visited(slot, &seen))
 			return false;
 		at_home = true;
@@ -720,8 +720,7 @@ static bool idle(const struct lock_setup *s, uint64_t lock, const struct lock_me
 		    !(dir_is_open(dir) && dir_has(dir, j) && (mode & MODE_MASK) == dir_mode(dir)))
 			return false;
 		/* What says that the home's node has X is TAIL. */
-		if (j == node_of(s, home) && ((mode & MODE_MASK) == MODE_X || (mode & WANT)) &&
-		    dir_owner(dir) == j)
+		if (j == node_of(s, home) && (mode & MODE_MASK) == MODE_X)
 			return false;
 	}
 	return true;

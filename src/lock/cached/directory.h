@@ -9,7 +9,7 @@
  * is in policy.h. X: one node; S, I: a set, of one bit for all nodes with the same number modulo
  * SET_BITS. */
 #define DIR_OPEN INT64_C(1)
-enum { DIR_MODE_SHIFT = 1, DIR_POLICY_SHIFT = 3, DIR_POLICY_BITS = 17, DIR_NODES_SHIFT = 20 };
+enum { DIR_MODE_SHIFT = 1, DIR_POLICY_SHIFT = 3, DIR_POLICY_BITS = 16, DIR_NODES_SHIFT = 19 };
 enum { SET_MOST = 40 };
 #define SET_BITS SIZE_OR((int)SET_MOST, 3)
 /* And SOME. */

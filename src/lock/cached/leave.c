@@ -50,9 +50,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 	modes_number(slot);
 	if (!dir_is_empty(*dir) && !FAULT(cached_promise))
 		modes_write(s, slot, *dir, (struct modes){.mode = MODE_N});
-	if (policy_has_asked(*dir) && !dir_has(*dir, cached_home(slot)))
-		modes_write_at(s, slot, cached_home(slot), (struct modes){.mode = MODE_N});
-	*dir = policy_note_asked(policy_note_end(*dir), false);
+	*dir = policy_note_end(*dir);
 	if (has_next) {
 		*dir = dir_none(*dir);
 		return;

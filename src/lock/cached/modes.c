@@ -118,15 +118,10 @@ void modes_write(const struct lock_setup *s, struct lock_slot *slot, int64_t dir
 
 int64_t modes_give_back(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
-	int home = cached_home(slot);
-
+	if (dir_owner(dir) == cached_home(slot)) /* TAIL will say so, and its MODE is N */
+		return dir | DIR_OPEN;
 	modes_number(slot);
-	if (dir_owner(dir) == home) { /* TAIL will say so, and its MODE is N */
-		if (home == cached_me(slot) || policy_has_asked(dir))
-			modes_write(s, slot, dir, (struct modes){.mode = MODE_N});
-		return policy_note_asked(dir, false) | DIR_OPEN;
-	}
 	dir = policy_next_round(dir);
 	modes_write(s, slot, dir, modes_shared(dir, dir_mode(dir)));
-	return (dir_has(dir, home) ? policy_note_asked(dir, false) : dir) | DIR_OPEN;
+	return dir | DIR_OPEN;
 }

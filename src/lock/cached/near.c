@@ -298,6 +298,10 @@ int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t
 	mode = cached_look(slot, LINE_MODE); /* R2 */
 	if (!(mode & WANT) || !(one & near_conflict(mode >> TO_SHIFT)))
 		return PAWL_SUCCESS;
+	/* While the queue is empty, nobody waits for ACK. */
+	if (cached_home(slot) == cached_me(slot) &&
+	    ((cached_look(slot, LINE_TAIL) & FREE) || FAULT(cached_stale)))
+		return PAWL_SUCCESS;
 	/* R3 */
 	if ((near_get(slot) & near_conflict(mode >> TO_SHIFT)) && !FAULT(cached_again))
 		return PAWL_SUCCESS;

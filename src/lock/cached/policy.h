@@ -127,10 +127,9 @@ enum {
 	P_WRITERS = P_RUN + 2,    /* WRITERS_BITS */
 	/* HITS of W at the owner, at the last visit; or the round of shares, its lowest bit */
 	P_HITS = P_WRITERS + WRITERS_BITS,
-	P_ASKED = P_HITS + HITS_BITS, /* MODE of the home's node has WANT */
-	P_INTENTS = P_ASKED + 1,      /* the lock has been acquired with intent */
-	P_UNUSED = P_INTENTS + 1,     /* the nodes recalled had used their shares too seldom */
-	P_MANY = P_UNUSED + 1         /* MANY_BITS; how many nodes were asked for them */
+	P_INTENTS = P_HITS + HITS_BITS, /* the lock has been acquired with intent */
+	P_UNUSED = P_INTENTS + 1, /* the nodes recalled had used their shares too seldom */
+	P_MANY = P_UNUSED + 1 /* MANY_BITS; how many nodes were asked for them */
 };
 _Static_assert((int)P_MANY + (int)MANY_BITS == (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS,
 	       "the fields fit");
@@ -222,16 +221,6 @@ static inline bool policy_shares(const struct cached_slot *own)
 	if (!own->queued && !policy_waits_long(own))
 		return own->writes < WRITES_OFTEN;
 	return own->writes < (policy_is_brief(own) ? (int)WRITES_BRIEF : (int)WRITES_MOST);
-}
-
-static inline bool policy_has_asked(int64_t d)
-{
-	return (d >> P_ASKED) & 1;
-}
-
-static inline int64_t policy_note_asked(int64_t d, bool asked)
-{
-	return policy_set(d, P_ASKED, 1, asked);
 }
 
 static inline bool policy_is_unused(int64_t d, int hits)

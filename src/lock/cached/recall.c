@@ -18,6 +18,7 @@ struct recall {
 	enum mode to;
 	int nodes;   /* that were asked */
 	bool lends;  /* the nodes will have their mode again */
+	bool asked;  /* C1 has been taken */
 	bool closed; /* no newcomer is admitted anywhere */
 	bool given;  /* but clients ahead are, at some */
 	bool drains; /* uncached sharers may be in the way, */
@@ -95,11 +96,19 @@ static enum mode beside(int64_t holders)
 	return holders & near_conflict(MODE_S) ? MODE_N : MODE_S;
 }
 
-static struct modes asking(const struct recall *r, enum mode mode, enum mode ahead)
+/* BACK of the nodes of the directory, which are promised the lock. What TAIL says of the home's
+ * node is no part of its MODE. */
+static enum mode promised(struct lock_slot *slot, int64_t dir)
+{
+	return dir_owner(dir) == cached_home(slot) ? MODE_N : dir_mode(dir);
+}
+
+static struct modes asking(struct lock_slot *slot, const struct recall *r, enum mode mode,
+			   enum mode ahead)
 {
 	return (struct modes){
 	    .mode = mode,
-	    .back = r->lends ? dir_mode(r->dir) : MODE_N,
+	    .back = r->lends ? promised(slot, r->dir) : MODE_N,
 	    .to = r->to,
 	    .ahead = ahead,
 	    .want = true,
@@ -144,13 +153,6 @@ static bool is_unused_at_home(const struct lock_setup *s, struct lock_slot *slot
 	return is_idle_at_home(s, slot, HOLDERS, false);
 }
 
-/* MODE of the nodes asked has WANT, also that of the home's node if it is one of them. */
-static void note_asked(struct lock_slot *slot, struct recall *r)
-{
-	if (cached_home(slot) != cached_me(slot) && dir_has(r->dir, cached_home(slot)))
-		r->dir = policy_note_asked(r->dir, true);
-}
-
 /* C1. MODE of the nodes has no AHEAD then. */
 static void ask(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
 {
@@ -159,8 +161,8 @@ static void ask(const struct lock_setup *s, struct lock_slot *slot, struct recal
 	for (int j = 0; j < k->nodes; j++)
 		asked_of(slot)[j].state &= IN_THE_WAY | GIVEN;
 	modes_number(slot);
-	note_asked(slot, r);
-	modes_put(s, slot, r->dir, asking(r, r->closed ? MODE_N : r->to, MODE_N));
+	r->asked = true;
+	modes_put(s, slot, r->dir, asking(slot, r, r->closed ? MODE_N : r->to, MODE_N));
 	for (int j = 0; j < k->nodes; j++)
 		if (dir_has(r->dir, j))
 			modes_order_at(s, slot, j, asked_of(slot)[j].state & IN_THE_WAY);
@@ -187,8 +189,7 @@ static void give(const struct lock_setup *s, struct lock_slot *slot, struct reca
 	r->nodes++; /* so no acknowledgement ends the recall without a look */
 	*state = IN_THE_WAY | given;
 	modes_number(slot);
-	note_asked(slot, r);
-	modes_write_at(s, slot, node, asking(r, MODE_N, mode));
+	modes_write_at(s, slot, node, asking(slot, r, MODE_N, mode));
 }
 
 /* A4: no node admits clients ahead any more, and all that did may be in the way. */
@@ -201,7 +202,7 @@ static void take_back(const struct lock_setup *s, struct lock_slot *slot, struct
 	modes_number(slot);
 	for (int j = 0; j < k->nodes; j++)
 		if (asked[j].state & GIVEN)
-			modes_put_at(s, slot, j, asking(r, MODE_N, MODE_N));
+			modes_put_at(s, slot, j, asking(slot, r, MODE_N, MODE_N));
 	for (int j = 0; j < k->nodes; j++)
 		if (asked[j].state & GIVEN) {
 			modes_flush_at(s, slot, j);
@@ -272,9 +273,6 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 	    !sharers_delay_recall(s, slot, r)) {
 		end_drain(s, slot, r, true);
 		modes_number(slot);
-		/* Else its MODE is N without WANT, and TAIL will have the mode. */
-		if (r->to != MODE_N && policy_has_asked(r->dir))
-			modes_write(s, slot, r->dir, modes_shared(r->dir, r->to));
 		return true;
 	}
 	r->closed =
@@ -335,7 +333,7 @@ static bool keep(struct lock_slot *slot, int64_t dir, uint64_t until)
 
 	if (cached_look(slot, LINE_MODE) & (WANT | MODE_MASK)) {
 		modes_number(slot);
-		modes_write_own(slot, (struct modes){.back = had ? dir_mode(dir) : MODE_N});
+		modes_write_own(slot, (struct modes){.back = had ? promised(slot, dir) : MODE_N});
 	}
 	for (;;) {
 		w = near_get(slot);
@@ -387,7 +385,7 @@ static int64_t write_shared(const struct lock_setup *s, struct lock_slot *slot, 
 		dir &= ~SOME;
 	if (owns(slot, dir)) {
 		modes_write_own(slot, (struct modes){.mode = MODE_N});
-		return policy_note_asked(dir_owned(dir, cached_me(slot)), false);
+		return dir_owned(dir, cached_me(slot));
 	}
 	if (!dir_is_empty(dir) && !dir_is_open(dir)) {
 		dir = policy_next_round(dir);
@@ -414,8 +412,14 @@ static int give_up(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 
 	rma_fao(&slot->client, cached_word(slot, LINE_W), RMA_AND, ~STRICT, &w);
 	near_wake(slot, w);
-	if (!dir_is_empty(*dir) && !FAULT(cached_restore))
+	if (!dir_is_empty(*dir) && !FAULT(cached_restore)) {
+		/* A recall to another mode has left that in MODE. */
+		if (!is_exclusive(slot) && dir_owner(*dir) == cached_home(slot)) {
+			modes_number(slot);
+			modes_write(s, slot, *dir, (struct modes){.mode = MODE_N});
+		}
 		*dir = modes_give_back(s, slot, *dir);
+	}
 	return PAWL_ERR_TIMEOUT;
 }
 
@@ -499,8 +503,6 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 	*dir = r.dir;
 	if (!done)
 		return give_up(s, slot, dir);
-	if (dir_has(*dir, cached_home(slot)))
-		*dir = policy_note_asked(*dir, false);
 	if (r.closed) {
 		modes_number(slot);
 		*dir = policy_next_round(*dir);
@@ -561,7 +563,7 @@ static void note_visit(struct lock_slot *slot, struct recall *r, int hits)
 {
 	r->lends =
 	    r->lends &&
-	    (dir_owner(r->dir) != cached_home(slot) || policy_has_asked(r->dir) ||
+	    (dir_owner(r->dir) != cached_home(slot) || r->asked ||
 	     policy_goes_home(r->dir, cached_me(slot), hits, rma_keeps_order(&slot->client)));
 	r->dir = policy_note_visit(r->dir, cached_me(slot), hits);
 }
