@@ -396,10 +396,8 @@ static int enter_ahead(const struct lock_setup *s, struct lock_slot *slot)
 
 static RMA_SLOW_PATH int queue_up(const struct lock_setup *s, struct lock_slot *slot)
 {
-	struct cached_slot *own = lock_own(slot);
 	int64_t pred, told = HEAD_LOOKS;
 
-	own->soon = policy_is_soon(own, rma_clock(&slot->client));
 	pred = mcs_enter(slot, RMA_NODE, cached_queue(slot));
 	if (pred) {
 		behind_link(s, slot, pred);
@@ -545,11 +543,13 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 					enum near n, bool counted)
 {
 	struct cached_slot *own = lock_own(slot);
-	const uint64_t begin = own->trip_ns ? rma_clock(&slot->client) : 0;
-	int rc = enter_slowly(s, slot, n, counted);
+	const uint64_t begin = rma_clock(&slot->client);
+	int rc;
 
+	own->soon = policy_is_soon(own, begin);
+	rc = enter_slowly(s, slot, n, counted);
 	own->since_ns = rma_clock(&slot->client);
-	if (begin && rc == PAWL_SUCCESS)
+	if (own->trip_ns && rc == PAWL_SUCCESS)
 		policy_note_wait(own, own->since_ns - begin);
 	return rc;
 }

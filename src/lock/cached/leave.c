@@ -224,6 +224,18 @@ static int end_contended(struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+/* The client has W alone, with KEEPS. What it does until it comes back begins after this. */
+static int leave_kept(const struct lock_setup *s, struct lock_slot *slot, bool stays, bool posts)
+{
+	struct cached_slot *own = lock_own(slot);
+	int rc;
+
+	end_contended(slot);
+	rc = leave_queue(s, slot, stays, posts);
+	own->since_ns = rma_clock(&slot->client);
+	return rc;
+}
+
 static int leave_writer(const struct lock_setup *s, struct lock_slot *slot, bool posts)
 {
 	struct cached_slot *own = lock_own(slot);
@@ -233,10 +245,8 @@ static int leave_writer(const struct lock_setup *s, struct lock_slot *slot, bool
 	if (__builtin_expect(own->is_head, 0) && grant_as_head(s, slot, &stays))
 		return end_contended(slot);
 	w = near_get(slot);
-	if (w & KEEPS) {
-		end_contended(slot);
-		return leave_queue(s, slot, stays, posts);
-	}
+	if (w & KEEPS)
+		return leave_kept(s, slot, stays, posts);
 	if (__builtin_expect((w & AWAITED) != 0, 0) || FAULT(cached_awaited)) {
 		end_contended(slot);
 		if (stays && goes_on(s, slot, w) && hand_over(s, slot))
