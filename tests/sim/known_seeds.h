@@ -24,7 +24,7 @@
 {"adaptive", "cached-counted", 1601},
 {"adaptive", "cached-before", 16838},
 {"adaptive", "cached-opens", 378269},
-{"adaptive", "cached-all", 700154434},
+{"adaptive", "cached-all", 801481359},
 {"adaptive", "cached-owes", 593},
 {"adaptive", "cached-flushed", 121977},
 {"adaptive", "cached-nobody", 21393},
