@@ -132,8 +132,8 @@ enum {
 	/* HITS of W at the owner, at the last visit; or the round of shares, its lowest bit */
 	P_HITS = P_WRITERS + WRITERS_BITS,
 	P_INTENTS = P_HITS + HITS_BITS, /* the lock has been acquired with intent */
-	P_UNUSED = P_INTENTS + 1, /* the nodes recalled had used their shares too seldom */
-	P_MANY = P_UNUSED + 1 /* MANY_BITS; how many nodes were asked for them */
+	P_UNUSED = P_INTENTS + 1,       /* the nodes recalled had used their shares too seldom */
+	P_MANY = P_UNUSED + 1           /* MANY_BITS; how many nodes were asked for them */
 };
 _Static_assert((int)P_MANY + (int)MANY_BITS == (int)DIR_POLICY_SHIFT + (int)DIR_POLICY_BITS,
 	       "the fields fit");

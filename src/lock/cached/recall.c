@@ -561,10 +561,9 @@ void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot, boo
 /* The owner, another node, has had so many hits. */
 static void note_visit(struct lock_slot *slot, struct recall *r, int hits)
 {
-	r->lends =
-	    r->lends &&
-	    (dir_owner(r->dir) != cached_home(slot) || r->asked ||
-	     policy_goes_home(r->dir, cached_me(slot), hits, rma_keeps_order(&slot->client)));
+	r->lends = r->lends && (dir_owner(r->dir) != cached_home(slot) || r->asked ||
+				policy_goes_home(r->dir, cached_me(slot), hits,
+						 rma_keeps_order(&slot->client)));
 	r->dir = policy_note_visit(r->dir, cached_me(slot), hits);
 }
 
