@@ -42,7 +42,7 @@ for kind in ${TEST_SURVIVORS:-shiftlock citron}; do
 	note=$(sort -n survivors.times.$$ | awk '{ t[NR] = $1 / $2 } END { printf "%.2f", t[int((NR + 1) / 2)] }')
 	rm -f survivors.times.$$
 	in_time() { awk -v x="$note" -v b="$bar" 'BEGIN { exit !(x > 0 && x < b) }'; }
-	check "$kind: $note leases from a holder's death to the next grant (median), less than $bar" in_time
+	timed check "$kind: $note leases from a holder's death to the next grant (median), less than $bar" in_time
 done
 
 finish
