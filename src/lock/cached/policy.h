@@ -70,10 +70,10 @@
  *
  * Those of MEAN_WEIGHT, MOST_PASSES, MOST_WRITERS, LONG_TRIPS, LONG_MOST, GATHER_TRIPS, and of
  * MANY_SHIFT to MANY_LOCKS, are from before long waits counted for WRITES_MOST; that of MANY_LOCKS
- * also from before locks could have SOME at first. Since then the time in which a client comes back
- * begins at the end of its release (ecsb 100: 6.57, now 7.82; ecsb 50: 4.0, 4.3; warb 35: 3.67,
- * 3.83), and MODE of the home's node is not written by a visit's end; of these rows only that of
- * SOON_NS is from after that.
+ * also from before locks could have SOME at first. All but that of SOON_NS are from before the time
+ * in which a client comes back began at the end of its release (ecsb 100: 6.57, now 7.82; ecsb 50:
+ * 4.0, 4.3; warb 35: 3.67, 3.83), and from when a node still wrote MODE of a busy home's node as it
+ * left the queue.
  */
 enum {
 	STAY = 32,       /* further acquires by a node that others wait for, */
