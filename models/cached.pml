@@ -30,8 +30,9 @@
  * hand over in the node, to pass on, to give back, to cache) are random, unless -DLEND=0 (nothing
  * is given back), -DSTAY=0 (no hand-over within a node), -DUNVISITED (nobody waits for a visit to
  * end), -DSUMS=0 (a client looks before it counts itself, too). -DFIRST=0: no node has the lock at
- * first, and a node that leaves it keeps it, or nobody has it. -DVOTE=v: what the lock is at first is decided to be v (1: the home's node has X,
- * 2: nobody, 3: all nodes share), at any time or never, and clients are told later.
+ * first, and a node that leaves it keeps it, or nobody has it. -DVOTE=v: what the lock is at first
+ * is decided to be v (1: the home's node has X, 2: nobody, 3: all nodes share), at any time or
+ * never, and clients are told later.
  *
  * What it abstracts. Numbers of recalls have no bound: copies of an earlier one become `old`,
  * which is all that a client asks of them. A put and its flush are one step, as are a get and its
@@ -42,18 +43,18 @@
  * | SUMS=0 STAY=0 | safe 20M middle | pass | 2 nodes of one client; what is cached is in the directory, and no promise is left | 2 000 092 |
  * | LEND=0 STAY=0 | safe middle | pass | the same, without hand-over in a node, nothing lent | 1 231 611 |
  * | NP=3 WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, neither | 23 799 663 |
- * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 1 187 184 |
+ * | TIMED WRITERS=1 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one with deadlines, one writes | 1 162 926 |
  * | TIMED TORN WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write, network atomics not atomic with stores | 4 762 622 |
  * | POSTED WRITERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of one, releases posted, both write, nothing lent | 21 029 362 |
- * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 214 003 |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 | safe | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; all sharers are in together | 202 083 |
  * | NP=3 WRITERS=4 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom one of the 2 writes, nothing lent | 3 625 466 |
  * | NP=3 WRITERS=4 SUMS=0 LEND=0 BREAK_SHOWN | bfs | deadlock | a sharer that has left the queue of nodes with W does not look at MODE again | an acknowledgement is missing |
  * | EXCLUDES NP=3 WRITERS=6 SUMS=0 LEND=0 | safe 20M long | pass | 2 clients and 1, of whom the 1 and one of the 2 write; the other shares, or acquires as the writer behind it | 27 046 421 |
  * | EXCLUDES NP=3 WRITERS=4 SUMS=0 LEND=0 | safe 20M middle | pass | the same, one of the 2 writes | 7 207 808 |
  * | EXCLUDES NP=3 PLACE=0 WRITERS=3 SUMS=0 | safe | pass | 3 clients of a node, 2 write, one shares, or acquires as a writer behind it | 14 574 |
- * | EXCLUDES NP=4 WRITERS=3 PLACE=p/2 MEET=2 LEND=0 SUMS=0 | safe | pass | 2 writers at a node, 2 sharers at the other one, each of whom stays in until the other is | 1 472 |
+ * | EXCLUDES NP=4 WRITERS=3 PLACE=p/2 MEET=2 LEND=0 SUMS=0 | safe | pass | 2 writers at a node, 2 sharers at the other one, each of whom stays in until the other is | 1 153 |
  * | EXCLUDES NP=4 WRITERS=3 PLACE=p/2 MEET=2 LEND=0 SUMS=0 BREAK_MARK | bfs | deadlock | a sharer excludes others though no exclusive client is behind it | sharers wait for each other |
- * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, at first no node has the lock | 128 453 |
+ * | NP=4 WRITERS=3 MEET=2 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, at first no node has the lock | 128 309 |
  * | LIVE=0 SUMS=0 STAY=0 LEND=0 | live3 middle | pass | 2 nodes of one, nothing lent | 1 662 789 |
  * | NP=3 WRITERS=3 SUMS=0 LEND=0 | safe 20M middle | pass | 2 clients and 1, of whom 2 write, nothing lent, a client looks before it counts itself | 29 414 616 |
  * | | safe 20M middle | pass | 2 nodes of one | 2 457 120 |
@@ -70,12 +71,12 @@
  * | NN=3 WRITERS=1 SUMS=0 STAY=0 | safe 20M long | pass | 3 nodes of one, one writes | 14 to 98 million (model before its last changes) |
  * | VOTE=1 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for the home's node | 3 933 815 |
  * | VOTE=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for nobody | 3 999 016 |
- * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 3 829 133 |
+ * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 3 810 115 |
  * | VOTE=1 SUMS=0 STAY=0 LEND=0 BREAK_FIRST | bfs | assert | the vote is not looked at after the swap of TAIL | two holders |
  * | VOTE=3 SUMS=0 STAY=0 LEND=0 BREAK_UNTOLD | bfs | assert | what is not decided is taken for nobody | two holders |
  * | SUMS=0 STAY=0 LEND=0 INTENTS=3 INTENTS_SHARED=3 | safe 20M middle | pass | 2 nodes of one, in all modes, nothing lent | 4 968 846 |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=0 READERS=3 INTENTS=6 | safe 20M middle | pass | 2 clients and 1, shared and with intents | 7 001 225 |
- * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe | pass | 2 nodes; a writer, an intent that stays in until one ahead is in | 198 060 |
+ * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe | pass | 2 nodes; a writer, an intent that stays in until one ahead is in | 194 153 |
  * | SUMS=0 STAY=0 LEND=0 NN=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 | safe middle | pass | the same, 3 nodes of one | 703 387 |
  * | SUMS=0 LEND=0 NP=3 PLACE=0 WRITERS=3 READERS=0 INTENTS=4 AHEADS=4 | safe | pass | 3 clients of a node, 2 write, one intends ahead of them: W is granted beside it | 8 539 |
  * | SUMS=0 LEND=0 NP=3 PLACE=0 WRITERS=1 READERS=2 INTENTS=4 AHEADS=4 | safe | pass | the same, one of the 2 shares | 8 042 |
@@ -124,8 +125,8 @@
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 (model before its last changes) |
  * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 986 844 |
  * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 80 855 |
- * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 3 812 |
- * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 12 702 |
+ * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 2 596 |
+ * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 12 602 |
  * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 603 587 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 337 314 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_ALL | bfs | assert | a recall to I that goes on to S does not look at all nodes again | sharers and intents |
@@ -938,11 +939,6 @@ has:
 #else
 		:: atomic { !o && NEXT_WRITES && !SOME -> goto enter } /* S3 */
 #endif
-		/* S0 */
-		:: atomic {
-				c != X && IS_AT_HOME && o && n != HOME && !SEEN(N) && !(SOME && c != S) ->
-				dm = MINE; ds = 0; goto join
-			}
 		:: !o && c != X ->
 			/* S1: share, with the nodes that get their mode back */
 			if

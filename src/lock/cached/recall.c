@@ -117,7 +117,7 @@ static struct modes asking(struct lock_slot *slot, const struct recall *r, enum 
 }
 
 /* C0: the swap of TAIL has closed the home's node, which had X. Whether that is enough. Nobody
- * comes in there after the swap, so one look at its W serves S0 as well. drains: UNCACHED, at the
+ * comes in there after the swap, so one look at its W serves U3 as well. drains: UNCACHED, at the
  * same rank, is looked at in the same round trip (U5). */
 static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t conflict,
 			    bool drains)
@@ -141,16 +141,6 @@ static bool is_idle_at_home(const struct lock_setup *s, struct lock_slot *slot, 
 static bool visits_home(struct lock_slot *slot, int64_t dir)
 {
 	return dir_owner(dir) == cached_home(slot) && cached_home(slot) != cached_me(slot);
-}
-
-/* S0: whether the home's node had X, and nobody is in there: it is no holder that is waited for, so
- * a client that shares may leave the node without a mode. */
-static bool is_unused_at_home(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
-{
-	if (!visits_home(slot, dir))
-		return false;
-	mark(s, slot, dir);
-	return is_idle_at_home(s, slot, HOLDERS, false);
 }
 
 /* C1. MODE of the nodes has no AHEAD then. */
@@ -270,11 +260,8 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 	r->drains = dir_has_some(r->dir) && r->to != MODE_S;
 	if (visits_home(slot, r->dir) &&
 	    is_idle_at_home(s, slot, near_conflict(r->to), r->drains) &&
-	    !sharers_delay_recall(s, slot, r)) {
-		end_drain(s, slot, r, true);
-		modes_number(slot);
-		return true;
-	}
+	    !sharers_delay_recall(s, slot, r))
+		return end_drain(s, slot, r, true);
 	r->closed =
 	    (r->to == MODE_N || dir_mode(r->dir) != MODE_X || r->drains) && !FAULT(cached_across);
 	rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
@@ -496,9 +483,6 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 	}
 	if (r.to == has && !drains)
 		return share(s, slot, *dir, r.to);
-	if (has == MODE_X && !drains && !policy_shares(lock_own(slot)) &&
-	    is_unused_at_home(s, slot, *dir)) /* S0 */
-		return share(s, slot, dir_none(*dir), r.to);
 	done = recall(s, slot, &r, until);
 	*dir = r.dir;
 	if (!done)
