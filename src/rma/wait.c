@@ -391,6 +391,21 @@ bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enu
 	return false;
 }
 
+bool rma_look_often(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		    int64_t ref, int *looks)
+{
+	int64_t value;
+
+	while (*looks > 0) {
+		--*looks;
+		rma_get(c, w, &value);
+		if (rma_holds(value, mask, cond, ref))
+			return true;
+		relax();
+	}
+	return false;
+}
+
 bool rma_is_slow_to_change(struct rma_word w, uint64_t ns, int n)
 {
 	for (int i = 0; rma_is_mapped_cpu(w) && i < n; i++) {

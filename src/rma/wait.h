@@ -92,6 +92,11 @@ void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t n
 bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 		      int64_t ref);
 
+/* Look at a word of the own node at most *looks times whether (word & mask) ==/!= ref. *looks: how
+ * many are left; the last one counts, too. */
+bool rma_look_often(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
+		    int64_t ref, int *looks);
+
 /* Whether a mapped NODE word keeps one of its next n values for so long. The result is false for
  * any other word. */
 bool rma_is_slow_to_change(struct rma_word w, uint64_t ns, int n);

@@ -500,11 +500,22 @@ static bool enters_uncached(const struct lock_setup *s, struct lock_slot *slot)
 	return uncached_enter(s, slot);
 }
 
+/* H3: whether the holders in W that exclude the client leave within a few looks. It makes none
+ * while clients wait in QUEUE, or the node keeps the queue of nodes: it would pass them. */
+static bool is_left_soon(struct lock_slot *slot, int *looks)
+{
+	if (cached_look(slot, LINE_QUEUE) || (near_get(slot) & (KEEPS | STRICT)))
+		return false;
+	return rma_look_often(&slot->client, cached_word(slot, LINE_W), near_others(slot), RMA_EQ,
+			      0, looks);
+}
+
 /* W excludes the client, or MODE does not admit it, as n says. */
 static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum near n,
 			bool counted)
 {
 	struct cached_slot *own = lock_own(slot);
+	int looks = is_ahead(slot) ? 0 : policy_looks(own);
 	bool late = false;
 
 	own->beside = 0;
@@ -521,8 +532,9 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 			leave_take_back(s, slot);
 		if (take_handed(s, slot, false) || near_join(s, slot, false))
 			return PAWL_SUCCESS;
-		if ((n == NEAR_WAIT && !has_promise(slot)) ||
-		    (!first_is_news(s, slot) && !await_mode(slot, &late)) || late)
+		if ((n != NEAR_WAIT || !is_left_soon(slot, &looks)) &&
+		    ((n == NEAR_WAIT && !has_promise(slot)) ||
+		     (!first_is_news(s, slot) && !await_mode(slot, &late)) || late))
 			break;
 		n = near_hit(s, slot, false, &counted);
 		n = near_drain(s, slot, n);
