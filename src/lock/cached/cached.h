@@ -191,6 +191,7 @@ struct cached_slot {
 	bool is_head : 1;   /* holds the lock as the head of QUEUE (G) */
 	bool may_leave : 1; /* the node's place in the queue of nodes, before its turn */
 	bool queued : 1;    /* behind another node, when it had to ask for a lock last */
+	bool crowded : 1;   /* nodes queue behind each other at the lock, whose home this one is */
 	bool has_seen : 1;  /* W of the home's node, after the swap of TAIL */
 	bool has_uncached : 1; /* and UNCACHED, likewise */
 	bool tail_some : 1;    /* TAIL that has admitted the client, at the home's node, has SOME */

@@ -247,6 +247,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	flush_timed(slot, tail);
 	own->queued = !is_free(last);
 	if (is_free(last)) {
+		own->crowded = false;
 		*dir = first_dir_of_tail(s, slot, last);
 		nodes_forget(slot);
 		return NODES_HEAD;
