@@ -194,7 +194,7 @@ struct cached_slot {
 	bool crowded : 1;   /* nodes queue behind each other at the lock, whose home this one is */
 	bool has_seen : 1;  /* W of the home's node, after the swap of TAIL */
 	bool has_uncached : 1; /* and UNCACHED, likewise */
-	bool tail_some : 1;    /* TAIL that has admitted the client, at the home's node, has SOME */
+	bool tail_some : 1;    /* TAIL had SOME, at the home's node, when the client looked at it */
 	bool is_uncached : 1;  /* holds the lock by UNCACHED, */
 	bool as_writer : 1;    /* or, a sharer, as an exclusive client does (E) */
 	unsigned first : 3;    /* enum first: what this client has been told */
@@ -370,22 +370,19 @@ RMA_INLINE bool excludes_sharers(const struct lock_slot *slot)
 RMA_INLINE bool cached_admits(struct lock_slot *slot)
 {
 	struct cached_slot *own = lock_own(slot);
-	const bool at_home = own->home == own->me;
 	int64_t v;
 
-	/* MODE of the home's node is never X. */
-	if (!at_home || !is_exclusive(slot)) {
-		v = cached_look(slot, LINE_MODE);
-		if (mode_admits(slot, v))
+	if (own->home == own->me) {
+		v = rma_peek_ordered(&slot->client, own->tail);
+		own->tail_some = v < 0 || (v == 0 && own->first == FIRST_SOME);
+		if (mode_permits(slot, v) || (v == 0 && own->first >= FIRST_OWNED))
 			return true;
-		if (v == 0 && own->first == FIRST_SHARED && mode_permits(slot, MODE_S))
-			return true;
+		if (is_exclusive(slot)) /* MODE of the home's node is never X. */
+			return false;
 	}
-	if (!at_home)
-		return false;
-	v = rma_peek_ordered(&slot->client, own->tail);
-	own->tail_some = v < 0 || (v == 0 && own->first == FIRST_SOME);
-	return mode_permits(slot, v) || (v == 0 && own->first >= FIRST_OWNED);
+	v = cached_look(slot, LINE_MODE);
+	return mode_admits(slot, v) ||
+	       (v == 0 && own->first == FIRST_SHARED && mode_permits(slot, MODE_S));
 }
 
 #endif
