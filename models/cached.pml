@@ -69,10 +69,11 @@
  * | POSTED SUMS=0 STAY=0 WRITERS=1 | safe 20M long | pass | 2 nodes of one, releases posted, one writes | 14 to 98 million (model before its last changes) |
  * | NN=3 WRITERS=7 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 3 nodes of one, all write, nothing lent | 14 to 98 million (model before its last changes) |
  * | NN=3 WRITERS=1 SUMS=0 STAY=0 | safe 20M long | pass | 3 nodes of one, one writes | 14 to 98 million (model before its last changes) |
- * | VOTE=1 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for the home's node | 3 933 815 |
- * | VOTE=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for nobody | 3 999 016 |
- * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 3 810 115 |
+ * | VOTE=1 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for the home's node | 4 300 694 |
+ * | VOTE=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the vote is for nobody | 4 333 011 |
+ * | VOTE=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, the vote is for all | 3 988 425 |
  * | VOTE=1 SUMS=0 STAY=0 LEND=0 BREAK_FIRST | bfs | assert | the vote is not looked at after the swap of TAIL | two holders |
+ * | VOTE=3 SUMS=0 STAY=0 LEND=0 BREAK_DECIDED | bfs | assert | nodes that may have S by the vote are not recalled | two holders |
  * | VOTE=3 SUMS=0 STAY=0 LEND=0 BREAK_UNTOLD | bfs | assert | what is not decided is taken for nobody | two holders |
  * | SUMS=0 STAY=0 LEND=0 INTENTS=3 INTENTS_SHARED=3 | safe 20M middle | pass | 2 nodes of one, in all modes, nothing lent | 4 968 846 |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=0 READERS=3 INTENTS=6 | safe 20M middle | pass | 2 clients and 1, shared and with intents | 7 001 225 |
@@ -130,8 +131,8 @@
  * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 603 587 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 337 314 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_ALL | bfs | assert | a recall to I that goes on to S does not look at all nodes again | sharers and intents |
- * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 3 092 039 |
- * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 540 003 |
+ * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 3 033 186 |
+ * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 852 237 |
  * | UNCACHED VOTE=3 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENED | bfs | assert | a sharer that has not been told takes TAIL that is 0 for SOME | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_PAYS | bfs | assert | a head does not count the sharers that came with its grant | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_OWES | bfs | assert | an uncached sharer forgets those that came with its grant | two holders |
@@ -290,6 +291,8 @@ bit stale[NP];
 #define OWNED 1
 #define NONE 2
 #define SHARED 3
+/* In a set: and nodes have S by the vote, if that is SHARED (F3). */
+#define UNTOLD BIT(NN)
 #ifdef VOTE
 byte first, told[NP];
 bit fresh = 1, written[NN];
@@ -896,16 +899,35 @@ ask:
 			:: told[p] == NONE -> NO_DIR
 #ifdef BREAK_UNTOLD
 			:: told[p] == 0 -> NO_DIR
-			:: told[p] == SHARED -> o = 1; dm = S; ds = BIT(NN) - 1
 #else
-			:: told[p] == 0 || told[p] == SHARED -> o = 1; dm = S; ds = BIT(NN) - 1
+			:: told[p] == 0 -> o = 1; dm = S; ds = BIT(HOME) | UNTOLD
 #endif
+			:: told[p] == SHARED -> o = 1; dm = S; ds = BIT(NN) - 1
 			fi
 		};
 #endif
 has:
 		/* The head of the queue of nodes, with the directory: o, dm, ds */
 		atomic { h = 1; if :: dm == N -> o = 0 :: else fi };
+#ifdef VOTE
+		/* F4 */
+		atomic {
+			if
+			:: (ds & UNTOLD) && !told[p] && !PERMITS(S) -> told[p] = first
+			:: else
+			fi;
+			if
+#ifdef BREAK_DECIDED
+			:: ds & UNTOLD -> ds = ds & ~UNTOLD
+#else
+			:: (ds & UNTOLD) && told[p] && told[p] != SHARED -> ds = ds & ~UNTOLD
+			:: (ds & UNTOLD) && (!told[p] || told[p] == SHARED) && !PERMITS(S) ->
+				ds = BIT(NN) - 1
+#endif
+			:: else
+			fi
+		};
+#endif
 #ifdef UNCACHED
 		/* U3 */
 		if

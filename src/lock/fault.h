@@ -50,6 +50,7 @@ extern enum limits fault_limits;
 	X(cached_home, "adaptive", "(C) W of the home's node is looked at before the swap of TAIL") \
 	X(cached_first, "adaptive", "(F) a head does not look at the vote after its swap of TAIL") \
 	X(cached_untold, "adaptive", "(F) what is not decided is taken for a lock that nobody has") \
+	X(cached_decided, "adaptive", "(F) nodes that may have S by the decision are not recalled") \
 	X(cached_own, "adaptive", "(C) the own node is not recalled") \
 	X(cached_arm, "adaptive", "(C) ACK is reset after a look at W that found a holder") \
 	X(cached_once, "adaptive", "(C) an acknowledgement of an earlier recall counts") \

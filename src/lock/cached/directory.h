@@ -7,15 +7,18 @@
 
 /* OPEN: the nodes cache the lock in this mode. Else they have been promised it. The policy's part
  * is in policy.h. X: one node; S, I: a set, of one bit for all nodes with the same number modulo
- * SET_BITS. */
+ * SET_BITS; and with S, UNTOLD. */
 #define DIR_OPEN INT64_C(1)
 enum { DIR_MODE_SHIFT = 1, DIR_POLICY_SHIFT = 3, DIR_POLICY_BITS = 16, DIR_NODES_SHIFT = 19 };
-enum { SET_MOST = 40 };
+enum { SET_MOST = 39 };
 #define SET_BITS SIZE_OR((int)SET_MOST, 3)
 /* And SOME. */
 #define DIR_POLICY (((INT64_C(1) << DIR_POLICY_BITS) - 1) << DIR_POLICY_SHIFT | SOME)
-#define DIR_NODES (((INT64_C(1) << SET_MOST) - 1) << DIR_NODES_SHIFT)
-_Static_assert(DIR_NODES_SHIFT + (int)SET_MOST <= 60, "a directory leaves room for FREE and GRANT");
+#define DIR_SET (((INT64_C(1) << SET_MOST) - 1) << DIR_NODES_SHIFT)
+/* Beside a set of S: and nodes have it by the decision of VOTE, if that is FIRST_SHARED (F3). */
+#define UNTOLD (INT64_C(1) << (DIR_NODES_SHIFT + (int)SET_MOST))
+#define DIR_NODES (DIR_SET | UNTOLD)
+_Static_assert(DIR_NODES_SHIFT + (int)SET_MOST < 60, "a directory leaves room for FREE and GRANT");
 
 static inline enum mode dir_mode(int64_t d)
 {
@@ -39,7 +42,7 @@ static inline int64_t dir_policy(int64_t d)
 
 /* Nobody caches it. Beside it, 1 + the node that used it last. */
 enum { DIR_LAST_SHIFT = DIR_NODES_SHIFT + (int)NODE_BITS };
-_Static_assert((int)SET_MOST == 2 * (int)NODE_BITS, "two nodes have the room of a set");
+_Static_assert((int)SET_MOST + 1 == 2 * (int)NODE_BITS, "two nodes have the room of a set");
 
 static inline int64_t dir_none(int64_t d)
 {
@@ -139,7 +142,18 @@ static inline bool dir_may_have_some(int64_t d, int home)
 /* All nodes share, or some of them do. */
 static inline int64_t dir_everywhere(int64_t d)
 {
-	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT | DIR_NODES;
+	return dir_policy(d) | DIR_OPEN | (int64_t)MODE_S << DIR_MODE_SHIFT | DIR_SET;
+}
+
+/* The home's node shares, and those do that have S by a decision that is not known. */
+static inline int64_t dir_undecided(int home)
+{
+	return dir_joined(0, MODE_S, home) | UNTOLD;
+}
+
+static inline bool dir_is_undecided(int64_t d)
+{
+	return dir_mode(d) == MODE_S && (d & UNTOLD);
 }
 
 /* TAIL of a lock whose queue is empty. The directory is OPEN, or empty. */

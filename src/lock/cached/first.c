@@ -81,6 +81,21 @@ int64_t first_dir_of_tail(const struct lock_setup *s, struct lock_slot *slot, in
 	case FIRST_SHARED:
 		return dir_everywhere(0);
 	default:
-		return FAULT(cached_untold) ? dir_none(0) : dir_everywhere(0);
+		if (FAULT(cached_untold))
+			return dir_none(0);
+		return is_exclusive(slot) ? dir_everywhere(0) : dir_undecided(own->home);
 	}
+}
+
+int64_t first_settle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, bool recalls)
+{
+	const struct cached_slot *own = lock_own(slot);
+
+	if (!dir_is_undecided(dir))
+		return dir;
+	if (recalls && own->first == FIRST_UNKNOWN)
+		ask(s, slot, 0);
+	if ((own->first != FIRST_UNKNOWN && own->first != FIRST_SHARED) || FAULT(cached_decided))
+		return dir & ~UNTOLD;
+	return recalls ? dir_everywhere(dir) : dir;
 }
