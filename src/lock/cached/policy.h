@@ -28,12 +28,10 @@
  * MANY_SHIFT    (8, 32, 128 nodes; so many nodes with --option=topology="node:N core:1" --fw=5,
  *               acquires a second and p99) 128: 7.4, 7.4, 8.9 M, 365, 365, 323 us; 512: all
  *               8.4 M, 2.3 ms; without: 7.3 M, 357 us, and 3.0 M, 3.7 ms
- * COUNTED       C 1: 427, 412, 414; L 5: 322, 319, 311; V 100: 114, 115, 113. Until then a client
- *               leaves S at all nodes: 4 nodes of 6, cloudlab-cx3-20nodes, locktable --fw=20
- *               --locks=400 --locality=100 --seed=721 with --iterations=833: (32, 64, 128) 209,
- *               162, 115. But 64 tell too seldom that 1 % are away, for which SOME pays: 16 nodes
- *               of 4, xc30-aries, locktable --fw=20 --locks=1000 --locality=99 --section=100
- *               --iterations=312 --steady --seed=719: 171, not 215
+ * COUNTED       C 1: 427, 412, 414; L 5: 322, 319, 311; V 100: 114, 115, 113. 64 tell too seldom
+ *               that 1 % are away, for which SOME pays: 171, not 215: 16 nodes of 4, xc30-aries,
+ *               locktable --fw=20 --locks=1000 --locality=99 --section=100 --iterations=312
+ *               --steady --seed=719
  * MANY_LOCKS    (more than the table has, and fewer) 180, 198: --option=topology="node:16 core:8"
  *               --ranks=128 --bench=locktable --fw=10 --locks=10000 --locality=90
  *               --iterations=156 --steady --seed=704. In a smaller table the first sharer of a
