@@ -92,8 +92,9 @@ void rma_park(struct rma_client *c, struct rma_word w, int64_t value, uint64_t n
 bool rma_spin_briefly(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 		      int64_t ref);
 
-/* Look at a word of the own node at most *looks times whether (word & mask) ==/!= ref. *looks: how
- * many are left; the last one counts, too. */
+/* Look at a NODE word at most *looks times whether (word & mask) ==/!= ref. *looks: how many looks
+ * are left; the one that finds it so counts, too. Unlike rma_spin_briefly(), it looks at words that
+ * are not mapped, as in the simulator, and does not drive the MPI. */
 bool rma_look_often(struct rma_client *c, struct rma_word w, int64_t mask, enum rma_cond cond,
 		    int64_t ref, int *looks);
 

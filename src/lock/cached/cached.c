@@ -466,7 +466,7 @@ static bool await_mode(struct lock_slot *slot, bool *late)
 	own->beside = (own->beside + 1) & 15;
 	changed =
 	    rma_await_until(&slot->client, word, -1, RMA_NE, seen, RMA_SOON, until, what, &seen);
-	/* Nodes queue behind each other, and would pass this one each time. (786 k acquires a
+	/* Nodes queue behind each other, and would pass this one each time. (788 k acquires a
 	 * second, p99 11 us; 706 k and 16 us if it does not remember that: --machine=cx6-4nodes
 	 * --option=topology="node:4 core:2" --ranks=8 --bench=warb --fw=100 --iterations=2000.) */
 	if (at_home && changed && nodes_other_is_last(slot, seen)) {
@@ -505,8 +505,9 @@ static bool enters_uncached(const struct lock_setup *s, struct lock_slot *slot)
 	return uncached_enter(s, slot);
 }
 
-/* H3: whether the holders in W that exclude the client leave within a few looks. It makes none
- * while clients wait in QUEUE, or the node keeps the queue of nodes: it would pass them. */
+/* H3: whether the holders in W that exclude the client leave within a few looks. The client does
+ * not look while others wait in QUEUE, or the node keeps the queue of nodes, since it would pass
+ * those that wait. */
 static bool is_left_soon(struct lock_slot *slot, int *looks)
 {
 	if (cached_look(slot, LINE_QUEUE) || (near_get(slot) & (KEEPS | STRICT)))

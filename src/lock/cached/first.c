@@ -87,9 +87,10 @@ int64_t first_dir_of_tail(const struct lock_setup *s, struct lock_slot *slot, in
 	}
 }
 
-int64_t first_settle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, bool recalls)
+int64_t first_settle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	const struct cached_slot *own = lock_own(slot);
+	const bool recalls = excludes_sharers(slot);
 
 	if (!dir_is_undecided(dir))
 		return dir;

@@ -10,7 +10,7 @@
 bool first_is_news(const struct lock_setup *s, struct lock_slot *slot);
 /* F3: the directory of a lock whose queue was empty, with this TAIL; for a head, after its swap. */
 int64_t first_dir_of_tail(const struct lock_setup *s, struct lock_slot *slot, int64_t tail);
-/* F4: the directory, for a head. recalls: all nodes that may have S by it are in its set then. */
-int64_t first_settle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir, bool recalls);
+/* F4: the directory, for a head. If that recalls S, all nodes that may have S are in the set. */
+int64_t first_settle(const struct lock_setup *s, struct lock_slot *slot, int64_t dir);
 
 #endif

@@ -571,18 +571,11 @@ static void note_shares(const struct lock_setup *s, struct lock_slot *slot, stru
 	policy_note_use(lock_own(slot), r->dir);
 }
 
-/* F4. */
-static int64_t settle_first(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
-{
-	return first_settle(s, slot, dir,
-			    is_exclusive(slot) || mode_wanted(slot, dir_mode(dir)) != MODE_S);
-}
-
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir, uint64_t until)
 {
 	int me = cached_me(slot), owner;
 
-	*dir = settle_first(s, slot, policy_note_mode(*dir, slot->mode));
+	*dir = first_settle(s, slot, policy_note_mode(*dir, slot->mode));
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
 	*dir = uncached_pay(s, slot, *dir);
@@ -613,7 +606,7 @@ bool recall_is_idle(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 {
 	enum mode has = dir_mode(dir);
 
-	dir = settle_first(s, slot, dir);
+	dir = first_settle(s, slot, dir);
 	if ((!dir_is_open(dir) && !dir_has_some(dir)) ||
 	    (!is_exclusive(slot) && mode_wanted(slot, has) == has))
 		return true;
