@@ -32,17 +32,17 @@
  * | | safe middle | pass | 3 clients in any mode, intents ahead too | 837 719 |
  * | TIMED | safe | pass | with deadlines | 1 162 105 |
  * | NP=2 NOAHEAD TIMED LIVE=0 | live3 | pass | 2 without intents ahead, with deadlines | 35 387 |
- * | MODES=2 LIVE=0 | live3 | pass | 3 readers or writers | 578 394 |
+ * | MODES=2 LIVE=0 | live3 middle | pass | 3 readers or writers | 578 394 |
  * | MODES=2 LIVE=0 BREAK_STRICT | live3 | cycle | T1 does not look at STRICT | |
  * | NP=4 MODES=1 | safe | pass | 4 exclusive clients | |
  * | MODES=1 TIMED LIVE=0 | live3 | pass | 3 exclusive clients, with deadlines | |
  * | MODES=1 LIVE=0 BREAK_PATIENCE | live3 | cycle | STRICT is never set | |
  * | NP=2 MODES=1 BREAK_KEEP | bfs | deadlock | K3 is left out: W is freed, but not the place | |
  * | NP=2 MODES=1 BREAK_EMPTY | bfs | deadlock | W is handed on where nobody is left to take it | |
- * | BREAK_WAKE | bfs | deadlock | a release wakes if it finds STRICT, not if it finds intents | |
- * | BREAK_BACK | bfs | deadlock | the last one of a mode to leave wakes nobody | |
+ * | BREAK_WAKE | safe | deadlock | a release wakes if it finds STRICT, not if it finds intents | |
+ * | BREAK_BACK | safe | deadlock | the last one of a mode to leave wakes nobody | |
  * | BREAK_BESIDE | bfs | assert | an intent shared does not look for an exclusive holder | two holders |
- * | MODES=2 BREAK_LEAVE | bfs | deadlock | the queue is left before W is taken | |
+ * | MODES=2 BREAK_LEAVE | safe | deadlock | the queue is left before W is taken | |
  * | MODES=2 BREAK_FOUND | bfs | assert | a sharer does not look at what S1 found | two holders |
  * | MODES=2 BREAK_AGAIN | bfs | deadlock | a sharer that takes its count back after S1 wakes nobody | |
  * | NP=2 MODES=2 TIMED LIVE=0 BREAK_MORE | live3 | cycle | a sharer that S1 found excluded tries S1 again | |

@@ -25,7 +25,7 @@
  * | | safe | pass | 3 clients of 2 packages | 1 487 180 |
  * | TIMED=1 | safe middle | pass | one has deadlines | 4 085 633 |
  * | NP=2 DIRECT TIMED=3 | safe | pass | 2 with deadlines, also at the node alone | 28 383 |
- * | LIVE=0 | live4 3M | pass | 3 clients of 2 packages | 1 930 627 |
+ * | LIVE=0 | live4 3M middle | pass | 3 clients of 2 packages | 1 930 627 |
  * | LIVE=1 | live4 3M middle | pass | 3 clients of 2 packages | 2 105 001 |
  * | BREAK_HEIR | bfs | assert | P3 without the next client of the node | a queue is not empty at the end |
  * | BREAK_PLACE | bfs | assert | P3 without leaving the queue of the node: the link is read only, and 0 is taken for an empty queue | a queue is not empty at the end |

@@ -42,15 +42,15 @@
  * | NL=1 TIMED | safe | pass | 1 and 2, with deadlines; the same as without | 91 850 |
  * | NL=1 TIMED BOUND=1 | safe | pass | 1 and 2, with deadlines, of all but v; overtaken at most as often as `overtakes()` says, v = 1 | 70 037 |
  * | NL=1 TIMED LIVE=1 | live3 | pass | 1 and 2, with deadlines, of all but v | 83 320 |
- * | BL=2 BR=3 | safe | pass | 2 and 2, budgets 2 and 3; safe, turns within the budgets | 1 720 173 |
+ * | BL=2 BR=3 | safe middle | pass | 2 and 2, budgets 2 and 3; safe, turns within the budgets | 1 720 173 |
  * | TRY BOUND=0 | safe 10M long | pass | 2 and 2, with tries; overtaken no more often | 17 892 101 |
  * | TRY BOUND=2 | safe 10M long | pass | the same, of a remote client | 15 806 460 |
- * | POSTED | safe | pass | 2 and 2, releases of remote clients posted; safe, turns within the budgets | 1 572 971 |
+ * | POSTED | safe middle | pass | 2 and 2, releases of remote clients posted; safe, turns within the budgets | 1 572 971 |
  * | POSTED BOUND=0 | safe long | pass | 2 and 2, posted; overtaken at most as often as `overtakes()` says | 1 889 478 |
  * | POSTED BOUND=2 | safe long | pass | the same, of a remote client | 1 685 686 |
  * | POSTED NL=1 LIVE=0 | live3 | pass | 1 and 2, posted | 83 454 |
  * | POSTED NL=1 LIVE=1 | live3 | pass | 1 and 2, posted | 72 819 |
- * | POSTED NL=1 TIMED TRY | safe | pass | 1 and 2, posted, with deadlines and tries; safe, turns within the budgets | 811 265 |
+ * | POSTED NL=1 TIMED TRY | safe middle | pass | 1 and 2, posted, with deadlines and tries; safe, turns within the budgets | 811 265 |
  * | POSTED NL=1 TIMED BOUND=1 | safe | pass | 1 and 2, posted, with deadlines, of all but v; overtaken at most as often as `overtakes()` says, v = 1 | 115 616 |
  * | POSTED NL=1 TIMED LIVE=1 | live3 | pass | 1 and 2, posted, with deadlines, of all but v | 135 528 |
  * | POSTED NL=1 NR=3 | safe 10M long | pass | 1 and 3, posted; turns within the budgets | 4 958 064 |
@@ -70,7 +70,7 @@
  * | POSTED NL=1 UNCOUNTED LIVE=0 BREAK_LEFT | live3 | cycle | a client that finds LEFT has the lock with a new budget | the other cohort starves |
  * | POSTED BREAK_OLD | safe | assert | a client that finds LEFT believes the look that it took with its swap | more turns than the budget |
  * | POSTED BREAK_SETTLE | bfs | assert | a slot is used again before a successor has found LEFT | a link to another acquisition |
- * | POSTED BREAK_ANSWER | bfs | assert | a slot is used again before the compare-and-swap was answered | two holders |
+ * | POSTED BREAK_ANSWER | safe | assert | a slot is used again before the compare-and-swap was answered | two holders |
  */
 #ifndef NL
 #define NL 2

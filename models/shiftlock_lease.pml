@@ -52,10 +52,10 @@
  * | BREAK_LOOK | bfs | assert | K1 is a put, not a compare-and-swap | a dead block dies again |
  * | BREAK_REPLACE | bfs | assert | K2 is a put | two holders, at two replacements |
  * | BREAK_CONFIRM | bfs | assert | a grant is taken without a confirmation, though REL has not changed since the last look | in at a dead block |
- * | BREAK_FRESH | bfs | assert | what is known of REL does not get old | in at a dead block |
+ * | BREAK_FRESH | safe | assert | what is known of REL does not get old | in at a dead block |
  * | BREAK_LATE | bfs | assert | the same, though the last look was too long ago | in at a dead block |
  * | BREAK_RETURN | bfs | assert | an acquire that met no other client, or has confirmed, returns without a look at the clock | in at a dead block |
- * | BREAK_TAG | bfs | assert | links and grants carry no number | two holders: a grant from a dead block |
+ * | BREAK_TAG | safe | assert | links and grants carry no number | two holders: a grant from a dead block |
  * | BREAK_DEAD | bfs | assert | a release does not look whether the block is dead | the release of a lost lock reports nothing |
  * | BREAK_ROW | bfs | assert | a grant within a row is taken without a confirmation, though REL has not changed since the last look | in at a dead block |
  * | BREAK_BLIND | bfs | assert | a hand-over within a row does not look whether the block is dead | the release of a lost lock reports nothing |
