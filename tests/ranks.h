@@ -35,7 +35,7 @@ extern const char *tap_only, *tap_except; /* --only and --except */
  *   --limit S          seconds until a test counts as hung (default 60)
  *   --set NAME=VALUE   a Pawl option of all locks (PAWL_NAME in the environment)
  *   --only KIND,...    no other kind of lock
- *   --except KIND,...  all kinds but these
+ *   --except KIND,...  all kinds but these; "baselines" stands for each of those
  *   --threads 1        MPI_THREAD_MULTIPLE, whatever the program needs
  *   --verbose 1        print how much a test did
  *   --one-failure 1    end after the first result that is not ok */
