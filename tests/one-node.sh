@@ -21,8 +21,11 @@ tap_program "1 rank" mpi_run 1 $seconds "$lock/holders/exclusion" ${short:+--bud
 for ranks in 2 ${long:+4}; do
 	tap_program "$ranks ranks" mpi_run $ranks $seconds "$lock/holders/exclusion" ${short:+--budget 0.04}
 done
-# A critical section of the MPI's own lock takes milliseconds here.
-tap_program "$most ranks" mpi_run $most $seconds "$lock/holders/exclusion" --except mpi-win-lock \
+# A critical section of the MPI's own lock takes milliseconds here. Two ranks of the second MPI have
+# shown that the baselines' windows work there.
+except=mpi-win-lock
+[ -z "$TEST_SECOND" ] || [ -n "$long" ] || except=baselines
+tap_program "$most ranks" mpi_run $most $seconds "$lock/holders/exclusion" --except $except \
 	${short:+--budget 0.05}
 tap_program "windows by MPI_Win_create, 2 ranks" mpi_run 2 $seconds "$lock/holders/exclusion" \
 	--only mpi-win-lock --set native_window=create ${short:+--budget 0.02}
