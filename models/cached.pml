@@ -121,27 +121,28 @@
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=4 MEET=2 BREAK_GATE | bfs | deadlock | a client ahead at the home's node looks at TAIL only | it waits for the writer |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 READERS=2 INTENTS=4 INTENTS_SHARED=4 AHEADS=4 BREAK_CLASS | bfs | assert | intents of both kinds ahead are admitted beside sharers | sharers and intents |
  * | SUMS=0 STAY=0 LEND=0 NP=3 WRITERS=1 INTENTS=6 AHEADS=2 BREAK_REOPEN | safe | assert | a recall ends while clients ahead are admitted | two holders |
- * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 223 815 |
- * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 711 769 |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer | 219 772 |
+ * | UNCACHED SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, which acquire in both ways, and share uncached | 2 193 146 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | a writer at home, 2 elsewhere, of whom one writes and one shares uncached | 35 337 509 (model before its last changes) |
- * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 986 844 |
- * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 80 855 |
- * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 2 596 |
- * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 12 602 |
- * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 603 587 |
- * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 337 314 |
+ * | UNCACHED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, deadlines | 4 882 652 |
+ * | UNCACHED INTENTS=1 WRITERS=0 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's intends, the other one's is an uncached sharer | 70 377 |
+ * | UNCACHED NN=3 WRITERS=1 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 | safe | pass | 3 nodes of one, the home's writes, the others are sharers, uncached or not, in together | 2 712 |
+ * | UNCACHED NN=3 NP=4 PLACE=p%3 WRITERS=9 READERS=6 MEET=2 SUMS=0 STAY=0 LEND=0 FIRST=0 | safe | pass | the same, 2 writers, no node has the lock at first | 12 768 |
+ * | UNCACHED=2 NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe | pass | 2 nodes of one, none of them the home's, one writes and shares, both share uncached | 617 951 |
+ * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes; the home's intends, the other one's two intend to read and share uncached | 2 005 536 |
  * | UNCACHED NP=3 PLACE=p!=0 WRITERS=0 INTENTS=1 INTENTS_SHARED=2 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_ALL | bfs | assert | a recall to I that goes on to S does not look at all nodes again | sharers and intents |
- * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 3 033 186 |
- * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 852 237 |
+ * | UNCACHED VOTE=1 WRITERS=1 READERS=3 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes and shares, the other one's is an uncached sharer, the vote is for the home's node | 3 057 637 |
+ * | UNCACHED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, both write | 4 874 623 |
  * | UNCACHED VOTE=3 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENED | bfs | assert | a sharer that has not been told takes TAIL that is 0 for SOME | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_PAYS | bfs | assert | a head does not count the sharers that came with its grant | two holders |
  * | UNCACHED NN=3 WRITERS=1 READERS=6 SUMS=0 STAY=0 LEND=0 BREAK_OWES | bfs | assert | an uncached sharer forgets those that came with its grant | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OWNER | bfs | assert | a writer of the home's node does not look at UNCACHED | two holders |
  * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_COUNTED | bfs | assert | a sharer looks before it counts itself in UNCACHED | two holders |
+ * | UNCACHED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_REMAINS | safe | deadlock | a head that is not in does not take its count back | a writer waits for ever |
  * | UNCACHED ORDERED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_BEFORE | bfs | assert | a sharer gives TAIL SOME, and gets W before that | two holders |
- * | UNCACHED ORDERED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, order is kept | 221 537 |
- * | UNCACHED ORDERED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, deadlines | 4 278 800 |
- * | UNCACHED ORDERED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, both write, order is kept, the vote is for the home's node | 4 493 593 |
+ * | UNCACHED ORDERED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, the home's writes, the other one's is an uncached sharer, order is kept | 217 598 |
+ * | UNCACHED ORDERED TIMED WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | the same, deadlines | 4 815 950 |
+ * | UNCACHED ORDERED VOTE=1 WRITERS=3 READERS=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 nodes of one, both write, order is kept, the vote is for the home's node | 4 805 638 |
  * | UNCACHED NN=3 NP=2 PLACE=p+1 WRITERS=1 READERS=2 SUMS=0 STAY=0 LEND=0 BREAK_OPENS | bfs | assert | a head leaves SOME where another node than the home's has X | two holders |
  * | UNCACHED NP=4 PLACE=p!=0 WRITERS=3 READERS=12 SUMS=0 LEND=0 FIRST=0 BREAK_KEEP | bfs middle | assert | a node keeps the queue for sharers beside uncached ones | two holders |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_DRAIN | bfs | assert | a head does not wait for uncached sharers | two holders |
@@ -942,6 +943,18 @@ has:
 				fi;
 				goto depart
 			}
+#ifndef ORDERED
+		/* It counts itself as it looks, and takes that back if it is not in. */
+		:: atomic { c == S && n != HOME && o && IS_AT_HOME && !debt -> uncached++ };
+			if
+			:: atomic { !SEEN(S) -> w = 1; some = 1; goto depart }
+#ifdef BREAK_REMAINS
+			:: atomic { SEEN(S) }
+#else
+			:: atomic { SEEN(S) -> uncached-- }
+#endif
+			fi
+#endif
 		:: atomic { MAY_JOIN && debt -> PAY }
 		:: atomic { MAY_JOIN && !debt }
 		fi;

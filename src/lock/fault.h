@@ -88,6 +88,7 @@ extern enum limits fault_limits;
 	X(cached_before, "adaptive", \
 	  "(U) a sharer gets W before TAIL, to which it gives SOME, and not after it") \
 	X(cached_opens, "adaptive", "(U) a head leaves SOME where another node has X") \
+	X(cached_remains, "adaptive", "(U) a head that is not in does not take its count back") \
 	X(cached_opened, "adaptive", \
 	  "(U) a sharer that has not been told takes TAIL that is 0 for SOME") \
 	X(cached_all, "adaptive", "(C) a recall to I that goes on to S does not look at all nodes again") \

@@ -62,6 +62,8 @@
 {"adaptive", "cached-decided", 1339},
 {"adaptive", "cached-resume", 162},
 {"adaptive", "cached-finish", 154},
+{"adaptive", "cached-remains", 480},
+{"adaptive", "cached-pays", 123},
 {"citron", "citron-again", 5090},
 {"citron", "citron-look", 137},
 {"citron", "citron-raised", 137},

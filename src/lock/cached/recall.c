@@ -428,29 +428,42 @@ static bool keeps_for_sharers(struct lock_slot *slot, int64_t dir)
 	return slot->mode == PAWL_SHARED && !policy_has_intents(dir) && nodes_next_writes(slot);
 }
 
-/* U3: whether no exclusive client is in, and none can be before the queue is left. */
+/* U3: whether no exclusive client is in, and none can be before the queue is left. The client may
+ * be counted by then. */
 static bool may_share_uncached(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
+	struct cached_slot *own = lock_own(slot);
+
 	if (dir_mode(dir) == MODE_S || dir_is_empty(dir) || dir_debt(dir))
 		return true;
 	if (!visits_home(slot, dir) || !dir_is_open(dir))
 		return false;
 	mark(s, slot, dir);
-	return is_idle_at_home(s, slot, near_conflict(MODE_S), false);
+	if (!own->has_seen)
+		uncached_begin(s, slot);
+	if (is_idle_at_home(s, slot, near_conflict(MODE_S), false))
+		return true;
+	if (own->is_uncached && !FAULT(cached_remains))
+		uncached_leave(s, slot, false);
+	own->is_uncached = false;
+	return false;
 }
 
 /* U3 and L5. */
 static int share_uncached(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	struct cached_slot *own = lock_own(slot);
+	const bool counted = own->is_uncached;
 	int64_t next, left;
 
 	own->is_uncached = true;
 	if (!dir_is_empty(dir) && !dir_is_open(dir))
 		dir = modes_give_back(s, slot, dir);
 	dir |= SOME;
-	if (dir_may_owe(dir)) {
-		dir = dir_owing(dir, (FAULT(cached_owes) ? 0 : dir_debt(dir)) + UNCACHED_ONE);
+	if (counted || dir_may_owe(dir)) {
+		if (!counted)
+			dir =
+			    dir_owing(dir, (FAULT(cached_owes) ? 0 : dir_debt(dir)) + UNCACHED_ONE);
 		recall_leave(s, slot, dir);
 		return PAWL_SUCCESS;
 	}

@@ -87,6 +87,15 @@ bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot)
 	return own->is_uncached;
 }
 
+void uncached_begin(const struct lock_setup *s, struct lock_slot *slot)
+{
+	struct cached_slot *own = lock_own(slot);
+
+	rma_fao(&slot->client, cached_home_count(s, slot), RMA_SUM, UNCACHED_ONE,
+		uncached_seen(s, slot));
+	own->is_uncached = true;
+}
+
 void uncached_count(const struct lock_setup *s, struct lock_slot *slot, int64_t sharers)
 {
 	const struct rma_word count = cached_home_count(s, slot);

@@ -18,6 +18,9 @@ static inline int64_t *uncached_seen(const struct lock_setup *s, struct lock_slo
 
 /* U1, U2: whether the client is in, while the queue of nodes is empty. */
 bool uncached_enter(const struct lock_setup *s, struct lock_slot *slot);
+/* U3: the client is counted when it has flushed its look at W of the home's node, which is at the
+ * same rank. */
+void uncached_begin(const struct lock_setup *s, struct lock_slot *slot);
 /* U3: so many sharers are in; the queue is left after that. */
 void uncached_count(const struct lock_setup *s, struct lock_slot *slot, int64_t sharers);
 /* U3: those that came with the grant are counted, unless there are none, and UNCACHED is seen.
