@@ -397,9 +397,9 @@ static inline bool policy_has_no_use(const struct cached_slot *own)
 	return UNCACHED_ALWAYS || (int)own->unused > UNUSED_MOST / 2;
 }
 
-/* Whether TAIL of a lock that nobody has has SOME, or a sharer that has counted itself puts it
- * there. (15.8 M acquires a second, 13.6 M if sharers try in other tables, too: the command A of
- * policy_shares_uncached().) */
+/* Whether a sharer that is in no queue finds SOME in TAIL while the queue is empty, or puts it
+ * there (U2). (15.8 M acquires a second, 13.6 M if sharers try in other tables, too: the command A
+ * of policy_shares_uncached().) */
 static inline bool policy_expects_some(const struct cached_slot *own, bool ordered)
 {
 	return UNCACHED_ALWAYS || ordered || own->first == FIRST_SOME;

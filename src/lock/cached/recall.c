@@ -439,6 +439,8 @@ static bool may_share_uncached(const struct lock_setup *s, struct lock_slot *slo
 	if (!visits_home(slot, dir) || !dir_is_open(dir))
 		return false;
 	mark(s, slot, dir);
+	/* The flush of the look orders the count, too, before the swap of TAIL (L5) or of NEXT
+	 * (P1); pairs with U5. */
 	if (!own->has_seen)
 		uncached_begin(s, slot);
 	if (is_idle_at_home(s, slot, near_conflict(MODE_S), false))
