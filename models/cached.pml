@@ -24,6 +24,8 @@
  * later; CPU stores come in between. Exclusive clients have no deadline then, unless with LIVE or 3
  * nodes. -DPOSTED: acknowledgements, grants and the swap of TAIL by which a node
  * leaves (P1) take effect after the release has returned; NEXT is that of an even or odd turn.
+ * -DTAKES: a sharer may keep the queue though no writer is next (S5), and one at another node may
+ * take it over (T); NEXT as with POSTED.
  * -DLIVE=v: v gets the lock. -DMEET=n: when the writers have stopped, n sharers acquire once, and
  * each stays in until all of them are; or, with AHEADS, n intents at any time, of which the one
  * ahead comes when the others are in, which wait for it. All choices of policy (to lend or not, to
@@ -148,6 +150,14 @@
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_DRAIN | bfs | assert | a head does not wait for uncached sharers | two holders |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_TOLD | bfs | deadlock | the last uncached sharer does not tell the head | |
  * | UNCACHED NN=3 WRITERS=3 READERS=4 SUMS=0 STAY=0 LEND=0 BREAK_FLUSHED | bfs | assert | a head leaves the queue before it counts itself in UNCACHED | two holders |
+ * | TAKES NP=4 WRITERS=3 MEET=2 SUMS=0 STAY=0 LEND=0 | safe 20M middle | pass | 2 writers and 2 sharers at 2 nodes, each sharer stays in until the other is; one that keeps the queue gives it up | 3 219 388 |
+ * | TAKES SUMS=0 STAY=0 LEND=0 | safe 20M long | pass | 2 nodes of one, sharers keep the queue and give it up | |
+ * | TAKES NP=4 WRITERS=3 MEET=2 SUMS=0 STAY=0 LEND=0 BREAK_TAKE | safe | deadlock | sharers that keep the queue are left alone | sharers wait for each other |
+ * | TAKES NP=3 PLACE=p!=0 WRITERS=4 READERS=3 SUMS=0 LEND=0 BREAK_IDLE | bfs | assert | a sharer keeps the queue although others have the lock at home | two holders |
+ * | TAKES NP=3 WRITERS=5 READERS=7 SUMS=0 LEND=0 BREAK_GLANCE | safe 20M | assert | the queue is taken over without a second look at W | two heads |
+ * | TAKES NP=3 WRITERS=5 READERS=7 SUMS=0 LEND=0 BREAK_CLAIMS | safe 20M | assert | the last sharer does not look whether the queue is being taken over | two heads |
+ * | TAKES NP=3 WRITERS=5 READERS=7 SUMS=0 LEND=0 BREAK_TAKEN | safe | assert | a node from which the queue is taken over is not in the directory | two holders |
+ * | TAKES NP=3 WRITERS=5 READERS=7 SUMS=0 LEND=0 BREAK_ENDS | safe | deadlock | the last sharer takes a queue that has been taken over for its own | |
  */
 #ifndef NN
 #define NN 2
@@ -232,6 +242,12 @@ byte asks[NN];  /* nodes that have asked this one, which recalls, for clients ah
 #endif
 #define OLD 1
 #define NOW 2
+#define NOW_IDLE 3
+#ifdef TAKES
+#define IS_NOW(a) ((a) >= NOW)
+#else
+#define IS_NOW(a) ((a) == NOW)
+#endif
 byte ack[NN];
 /* The node's place */
 #define FREE 0
@@ -242,16 +258,18 @@ byte ack[NN];
 #define PASSED 5
 #define LEFT 9 /* NEXT: the node has left, with the directory lo, lm, ls */
 byte status[NN];
-#ifdef POSTED
+#if defined(POSTED) || defined(TAKES)
 /* NEXT of even and of odd turns; a place that TAIL or NEXT has names one of them. */
 #define PLACES (2 * NN)
 bit odd[NN];
 #define POS(i) (i + NN * odd[i])
-bit lo[PLACES], pleave[PLACES]; /* pleave: the swap of TAIL by which a node leaves is on its way */
-byte lm[PLACES], ls[PLACES];
 #else
 #define PLACES NN
 #define POS(i) i
+#endif
+#ifdef POSTED
+bit lo[PLACES], pleave[PLACES]; /* pleave: the swap of TAIL by which a node leaves is on its way */
+byte lm[PLACES], ls[PLACES];
 #endif
 #define NODE(place) ((place) % NN)
 /* A place comes once: where it is not the last one any more, the swap of TAIL will fail. */
@@ -510,6 +528,35 @@ bit some;
 /* S3: beside sharers for which the node keeps the queue */
 #define JOINS (c != X && keeps[n] && rd[n] && !EXCLUDED)
 
+/* S5, T: sharers keep the queue; STATUS of their node has the directory (kept), or says that another
+ * one has taken the queue over (taken); NEXT has a mark (takes). */
+#ifdef TAKES
+bit kept[NN], taken[NN], takes[PLACES];
+#define MAY_KEEP (c == S && !SOME && (!ds || IS_AT_HOME))
+#define MAY_KEEP_HANDED (c == S && (!kset[n] || (km[n] == X && kset[n] == BIT(HOME))))
+#define KEPT(i) (i != n && keeps[i] && rd[i] && !WRITER(i) && kept[i])
+#define IS_TAKEN taken[n]
+#define STILL_IN (!taken[n] || ADMITS(n))
+#define KEEP_DIR kept[n] = 1; idle = 0; keep = 0
+#define RESET_TAKES takes[POS(n)] = 0
+#define USED skip
+#ifdef BREAK_IDLE
+#define LOOK_IDLE(i) idle = 1
+#else
+#define LOOK_IDLE(i) idle = !HOLDERS(i)
+#endif
+#define CLOSES keep
+#define FORGET kept[n] = 0
+#else
+#define IS_TAKEN false
+#define KEEP_DIR skip
+#define RESET_TAKES skip
+#define USED NEXT = 0
+#define LOOK_IDLE(i) skip
+#define CLOSES false
+#define FORGET skip
+#endif
+
 inline critical(p)
 {
 	atomic {
@@ -599,6 +646,10 @@ proctype P(byte p)
 #endif
 	bit w, was;      /* it holds the lock by UNCACHED; it has */
 	bit z;              /* it has waited at the home's node (B), once in this acquire */
+#ifdef TAKES
+	bit keep, idle;     /* the head is to keep the queue for sharers; nobody was in at a look */
+	byte turn, after;   /* the place of a node from which the queue is taken over, the next one */
+#endif
 #ifdef BREAK_HOME
 	bit e;
 #endif
@@ -659,7 +710,15 @@ try:
 		/* L1, S3 */
 		:: atomic { c == X && handed[n] -> handed[n] = 0; wr[n] = 1; goto cs }
 		:: atomic { c != X && handed[n] -> handed[n] = 0; wr[n] = 1; v = 1; goto handed_over }
+#ifdef TAKES
+		:: atomic { JOINS -> COUNT };
+			if
+			:: atomic { STILL_IN -> goto cs }
+			:: atomic { !STILL_IN -> b = 1; goto release }
+			fi
+#else
 		:: atomic { JOINS -> COUNT; goto cs }
+#endif
 		:: skip
 		fi;
 slow:
@@ -763,7 +822,15 @@ head:
 		if
 		:: atomic { c == X && handed[n] -> handed[n] = 0; wr[n] = 1; IN_AS_HEAD; goto cs }
 		:: atomic { c != X && handed[n] -> handed[n] = 0; wr[n] = 1; goto handed_over }
+#ifdef TAKES
+		:: atomic { JOINS -> COUNT };
+			if
+			:: atomic { STILL_IN -> NO_HEAD; goto cs }
+			:: atomic { !STILL_IN -> b = 1; q = 7; goto release }
+			fi
+#else
 		:: atomic { JOINS -> NO_HEAD; COUNT; goto cs }
+#endif
 		/* H1, H2 */
 		:: atomic { !q && !handed[n] && ADMITS(n) && !EXCLUDED -> COUNT };
 			if
@@ -814,10 +881,10 @@ miss:
 		fi;
 		/* Q1 */
 		d_step {
-#if defined(POSTED) && !defined(BREAK_LEFT)
+#if (defined(POSTED) || defined(TAKES)) && !defined(BREAK_LEFT)
 			odd[n] = 1 - odd[n];
 #endif
-			NEXT = 0; writes[POS(n)] = 0; status[n] = WAITING
+			NEXT = 0; writes[POS(n)] = 0; RESET_TAKES; status[n] = WAITING
 		};
 #ifdef BREAK_HOME
 		e = CONFLICT(HOME, N);
@@ -865,6 +932,14 @@ await:
 		:: atomic { IDLE(n) && status[n] == GRANTED -> TAKE_GRANT }
 		/* D1 */
 		:: atomic { IDLE(n) && MAY_TIME_OUT && status[n] == WAITING -> from = 2; goto quit }
+#if defined(TAKES) && !defined(BREAK_TAKE)
+		/* T1 */
+		:: atomic { (c == S || c == IS) && status[n] == WAITING && KEPT(0) -> s = 1; goto take }
+		:: atomic { (c == S || c == IS) && status[n] == WAITING && KEPT(1) -> s = 2; goto take }
+#if NN > 2
+		:: atomic { (c == S || c == IS) && status[n] == WAITING && KEPT(2) -> s = 3; goto take }
+#endif
+#endif
 #if defined(TIMED) || AHEADS
 		/* The node has been given its mode back */
 		:: atomic {
@@ -887,8 +962,53 @@ await:
 			}
 #endif
 		fi;
-#ifdef VOTE
+#if defined(VOTE) || defined(TAKES)
 		goto has;
+#endif
+#ifdef TAKES
+take:
+		/* T2: the turn, and then NEXT of that, and whether the node keeps the queue */
+		atomic { turn = POS(s - 1) };
+		if
+		:: atomic { next[turn] && !writes[turn] -> after = next[turn] }
+		:: atomic { !next[turn] || writes[turn] -> s = 0; turn = 0; goto await }
+		fi;
+		if
+		:: atomic { keeps[s - 1] }
+		:: atomic { !keeps[s - 1] -> s = 0; after = 0; turn = 0; goto await }
+		fi;
+		atomic { next[turn] = after; takes[turn] = 1; turn = 0 };
+		/* T3 */
+		if
+#ifdef BREAK_GLANCE
+		:: true
+#else
+		:: atomic { KEPT(s - 1) }
+		:: atomic { !KEPT(s - 1) -> s = 0; after = 0; goto await }
+#endif
+		fi;
+		/* T4 */
+		if
+		:: atomic {
+				kept[s - 1] ->
+				kept[s - 1] = 0; taken[s - 1] = 1; dm = km[s - 1]; ds = kset[s - 1]
+			}
+		:: atomic { !kept[s - 1] -> s = 0; after = 0; goto await }
+		fi;
+		/* T5 */
+		write_modes(ds, S, N, 0, 0);
+		write_mode(s - 1, S, N, 0, 0);
+		/* T6 */
+		atomic {
+			dm = S; o = 1; from = 7;
+#ifndef BREAK_TAKEN
+			ds = ds | BIT(s - 1);
+#endif
+			s = after; after = 0;
+			goto freed
+		};
+#endif
+#ifdef VOTE
 ask:
 		/* F3 */
 		atomic {
@@ -974,6 +1094,11 @@ has:
 #else
 		:: atomic { !o && NEXT_WRITES && !SOME -> goto enter } /* S3 */
 #endif
+#ifdef TAKES
+		/* S5 */
+		:: atomic { !o && MAY_KEEP -> goto enter }
+		:: atomic { o && n != HOME && MAY_KEEP && IS_AT_HOME -> t = S; keep = 1 }
+#endif
 		:: !o && c != X ->
 			/* S1: share, with the nodes that get their mode back */
 			if
@@ -985,14 +1110,22 @@ has:
 		fi;
 		/* C1 */
 		if :: LEND && t == N -> r = dm :: r = 0 fi;
-		d_step { new_number(); ack[n] = 0; cl = (dm != X || t == N || SOME); NOT_ASKED };
+		d_step { new_number(); ack[n] = 0; cl = (dm != X || t == N || SOME || CLOSES); NOT_ASKED };
 		/* C0 */
 		if
-		:: atomic { IS_AT_HOME && n != HOME && !SEEN(t) && DRAINED -> j = NN; cl = 0 }
+		:: atomic {
+				IS_AT_HOME && n != HOME && !SEEN(t) && DRAINED ->
+				j = NN; cl = 0; LOOK_IDLE(HOME)
+			}
 		:: atomic { !IS_AT_HOME || n == HOME || SEEN(t) || !DRAINED }
 		fi;
 		if
+#ifdef TAKES
+		:: atomic { j == NN && keep && idle -> j = 0; t = 0; CLOSED; goto keeps_it }
+		:: atomic { j == NN && t != N && !(keep && idle) -> j = 0; keep = 0; idle = 0; CLOSED };
+#else
 		:: atomic { j == NN && t != N -> j = 0; CLOSED };
+#endif
 			/* TAIL will say so */
 			atomic { dm = t; t = 0; r = 0; goto join }
 		:: atomic { j == NN && t == N -> j = 0; CLOSED; dm = r; ds = (r -> ds : 0); o = 0; goto enter }
@@ -1030,7 +1163,7 @@ looks:
 #ifdef BREAK_DOWN
 		:: atomic { j < NN && t == S -> j++ }
 #endif
-		:: atomic { j < NN && (ds & BIT(j)) && !CONFLICT(j, t) -> j++ }
+		:: atomic { j < NN && (ds & BIT(j)) && !CONFLICT(j, t) -> LOOK_IDLE(j); j++ }
 		/* One that intends to read waits for neither sharers nor intents */
 		:: atomic { j < NN && c == IS && t == I && (ds & BIT(j)) && !CONFLICT(j, S) -> t = S };
 			d_step { new_number() };
@@ -1042,11 +1175,17 @@ looks:
 #endif
 			/* C3 */
 			if
-			:: atomic { ack[n] == NOW && ds == BIT(j) -> ack[n] = 0; j++ }
+			:: atomic {
+				IS_NOW(ack[n]) && ds == BIT(j) ->
+#ifdef TAKES
+				idle = (ack[n] == NOW_IDLE);
+#endif
+				ack[n] = 0; j++
+			}
 #ifdef BREAK_ONCE
 			:: atomic { ack[n] -> ack[n] = 0; j++ }
 #else
-			:: atomic { ack[n] && !(ack[n] == NOW && ds == BIT(j)) -> ack[n] = 0 }
+			:: atomic { ack[n] && !(IS_NOW(ack[n]) && ds == BIT(j)) -> ack[n] = 0 }
 #endif
 			:: atomic { MAY_TIME_OUT -> goto give_up }
 #if AHEADS
@@ -1113,7 +1252,18 @@ again:
 #endif
 		od;
 		if
+#ifdef TAKES
+		/* S5: nobody is in at the home's node, which may be promised X */
+		:: atomic { keep && idle -> t = 0; cl = 0 };
+keeps_it:
+			if
+			:: atomic { LEND -> o = 0; goto enter }
+			:: atomic { o = 0; dm = N; ds = 0; goto enter }
+			fi
+		:: atomic { t != N && !(keep && idle) -> dm = t; t = 0; r = 0; keep = 0; idle = 0 };
+#else
 		:: atomic { t != N -> dm = t; t = 0; r = 0 };
+#endif
 			/* S1 */
 			if
 #ifndef BREAK_SPREAD
@@ -1128,7 +1278,7 @@ enter:
 		/* C4 */
 		if
 		:: atomic {
-				!EXCLUDED -> COUNT; keeps[n] = 1; asker[n] = 0; old[n] = 0; h = 0;
+				!EXCLUDED -> COUNT; keeps[n] = 1; KEEP_DIR; asker[n] = 0; old[n] = 0; h = 0;
 #ifdef BREAK_LEND
 				km[n] = 0; kset[n] = 0;
 #else
@@ -1141,10 +1291,13 @@ enter:
 handed_over:
 		/* L1: a client that is not exclusive has W */
 		if
-		:: atomic { !keeps[n] -> GONE; wr[n] = 0; COUNT; from = 3; goto look }
-		:: atomic { keeps[n] && NEXT_WRITES -> GONE; wr[n] = 0; COUNT; goto cs } /* S3 */
+		:: atomic { !keeps[n] || IS_TAKEN -> GONE; wr[n] = 0; COUNT; from = 3; goto look }
+		:: atomic { keeps[n] && !IS_TAKEN && NEXT_WRITES -> GONE; wr[n] = 0; COUNT; goto cs } /* S3 */
+#ifdef TAKES
+		:: atomic { keeps[n] && !IS_TAKEN && MAY_KEEP_HANDED -> GONE; wr[n] = 0; COUNT; goto cs }
+#endif
 		:: atomic {
-				keeps[n] -> ds = kset[n]; from = 4;
+				keeps[n] && !IS_TAKEN -> FORGET; ds = kset[n]; from = 4;
 				dm = (c == S -> S : (c == IS && km[n] == S -> S : I))
 			}
 		fi;
@@ -1187,6 +1340,9 @@ give_up_promise:
 		:: atomic { !(IS_AT_HOME && c == X) };
 			write_modes(ds, (IS_AT_HOME -> N : dm), N, 0, 0)
 		fi;
+#endif
+#ifdef TAKES
+		keep = 0; idle = 0;
 #endif
 		atomic { o = (ds != 0); dm = (ds -> dm : 0); t = 0; r = 0; cl = 0; NOT_GIVEN };
 quit:
@@ -1308,11 +1464,18 @@ look:
 		:: true
 #else
 		:: atomic { CONFLICT(n, t) -> NO_ACK; goto done }
-		:: atomic { !CONFLICT(n, t) }
+		:: atomic { !CONFLICT(n, t) -> LOOK_IDLE(n) }
 #endif
 		fi;
 		/* R4 */
+#ifdef TAKES
+		atomic {
+			ACK[aims[p] - 1] = (stale[p] -> OLD : (idle -> NOW_IDLE : NOW)); idle = 0;
+			NO_ACK; goto done
+		};
+#else
 		atomic { ACK[aims[p] - 1] = (stale[p] -> OLD : NOW); NO_ACK; goto done };
+#endif
 finish:
 		/* S3: the last sharer of a node that keeps the queue leaves as an exclusive holder does */
 #ifdef BREAK_FINISH
@@ -1323,10 +1486,38 @@ finish:
 		:: atomic { keeps[n] && !HOLDERS(n) -> wr[n] = 1 }
 		fi;
 leave:
+#ifdef TAKES
+		/* T4: whether the queue has been taken over */
+		if
+#ifdef BREAK_ENDS
+		:: atomic { taken[n] -> taken[n] = 0; kept[n] = 1 }
+#else
+		:: atomic { taken[n] -> taken[n] = 0; status[n] = FREE; FREE_W; from = 1; goto look }
+#endif
+		:: atomic { !taken[n] };
+#ifndef BREAK_CLAIMS
+			if
+			:: atomic { !takes[POS(n)] }
+			:: atomic { takes[POS(n)] };
+				if
+				:: atomic { kept[n] -> kept[n] = 0; goto settle }
+				:: atomic { !kept[n] -> taken[n] = 0; status[n] = FREE; FREE_W; from = 1; goto look }
+				fi
+			fi
+#endif
+		fi;
+		if
+		:: STAY && nq[n] && !INTENT(n) -> goto hand /* L1 */
+		:: atomic { kept[n] = 0 }
+		fi;
+settle:
+		if
+#else
 		/* L: the client has W alone, and its node keeps the queue */
 		if
 		/* L1 */
 		:: STAY && nq[n] && !INTENT(n) -> goto hand
+#endif
 		/* L2: pass on */
 		:: atomic { NEXT != 0 -> o = 0; dm = km[n]; ds = kset[n]; from = 1; goto depart }
 		/* L3: give back */
@@ -1370,11 +1561,11 @@ depart:
 #else
 		/* L5 */
 		if
-		:: atomic { NEXT == 0 && tail == n + 1 -> LEAVE_SOME PUBLISH; status[n] = FREE; goto freed }
+		:: atomic { NEXT == 0 && tail == POS(n) + 1 -> LEAVE_SOME PUBLISH; status[n] = FREE; goto freed }
 #endif
 		:: atomic {
 				NEXT != 0 ->
-				s = NEXT; status[n] = FREE; NEXT = 0; from = (from == 4 -> 6 : from)
+				s = NEXT; status[n] = FREE; USED; from = (from == 4 -> 6 : from)
 			}
 		fi;
 freed:
@@ -1444,6 +1635,9 @@ freed:
 		:: atomic { from == 0 -> NO_DIR; h = 0; NO_HEAD; goto cs }
 #endif
 		:: atomic { from == 6 -> from = 0; NO_DIR; GONE; goto cs }
+#ifdef TAKES
+		:: atomic { from == 7 -> from = 0; NO_DIR; goto await }
+#endif
 		/* A node that has swapped TAIL since may have found WRITER. */
 #ifdef BREAK_SHOWN
 		:: atomic { from == 4 -> from = 0; NO_DIR; GONE; goto cs }
@@ -1494,6 +1688,7 @@ done:
 		:: atomic { b && q == 1 -> b = 0; goto head }
 		:: atomic { b && q == 2 -> b = 0; q = 0; goto await }
 		:: atomic { b && q == 5 -> b = 0; q = 0; goto head }
+		:: atomic { b && q == 7 -> b = 0; q = 0; goto head }
 #if AHEADS
 		:: atomic { b && q == 3 -> b = 0; q = 0; goto before }
 #endif
@@ -1564,6 +1759,9 @@ init
 #endif
 	assert(tail == 0);
 	for (i : 0 .. NN - 1) {
+#ifdef TAKES
+		assert(!kept[i] && !taken[i]);
+#endif
 		assert(!left[i] && !given[i] && !HOLDERS(i) && !keeps[i] && !nq[i] && !awaited[i] && !lh[i] && !back[i]);
 		assert(mode[i] == N || (open && (set & BIT(i)) && mode[i] == m));
 		assert(!open || !(set & BIT(i)) || UNWRITTEN(i) || mode[i] == m ||

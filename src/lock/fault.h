@@ -81,6 +81,12 @@ extern enum limits fault_limits;
 	X(cached_turned, "adaptive", "(L) W becomes a sharer's before the queue is left") \
 	X(cached_shown, "adaptive", "(L) W becomes a sharer's, and it does not look at MODE again") \
 	X(cached_owns, "adaptive", "(S) a sharer at home owns the lock, though others share it") \
+	X(cached_glance, "adaptive", "(T) takes the queue over without a second look at W") \
+	X(cached_claims, "adaptive", \
+	  "(T) a node leaves the queue without a look whether it is being taken over") \
+	X(cached_taken, "adaptive", "(T) a node from which the queue is taken over is not in the directory") \
+	X(cached_ends, "adaptive", "(T) a holder takes a queue that has been taken over for its own") \
+	X(cached_idle, "adaptive", "(S) a sharer keeps the queue although the owner has sharers") \
 	X(cached_notes, "adaptive", "(D) two clients change NOTES at once, by stores") \
 	X(cached_drain, "adaptive", "(U) a head does not wait for uncached sharers") \
 	X(cached_owner, "adaptive", "(U) a writer of the home's node does not look at UNCACHED") \

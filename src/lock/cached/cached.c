@@ -19,6 +19,7 @@
 #include "lock/cached/behind.h"
 #include "lock/cached/leave.h"
 #include "lock/cached/recall.h"
+#include "lock/cached/take.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -227,12 +228,14 @@ static bool misses(struct lock_slot *slot, int64_t w, bool refused)
 	return !(w & (EXCLUSIVE | KEEPS)) && (refused || !cached_admits(slot));
 }
 
-/* Wait for W. False: the deadline has passed. */
-static bool await_w(struct lock_slot *slot)
+/* Wait for W. False: the deadline has passed. *waited: the node keeps the queue for sharers, and
+ * the client, which they do not exclude, has waited for a while (S6). */
+static bool await_w(struct lock_slot *slot, bool *waited)
 {
 	static const char what[] = "clients of its node to leave";
 	struct rma_word word = cached_word(slot, LINE_W);
 	int64_t w = near_get(slot), others = near_others(slot) | KEEPS;
+	bool joins;
 
 	if (!(w & AWAITED)) {
 		rma_fao(&slot->client, word, RMA_OR, AWAITED, &w);
@@ -245,8 +248,13 @@ static bool await_w(struct lock_slot *slot)
 	if (!(w & others & ~SHARED_INTENTS))
 		return rma_await_until(&slot->client, word, SHARED_INTENTS, RMA_EQ, 0, RMA_SOON,
 				       slot->deadline_ns, what, &w);
-	return rma_await_until(&slot->client, word, HOLDERS | KEEPS, RMA_NE, w & (HOLDERS | KEEPS),
-			       RMA_SOON, slot->deadline_ns, what, &w);
+	joins = (w & KEEPS) && (w & SHARERS) && !(w & near_others(slot));
+	if (rma_await_until(&slot->client, word, HOLDERS | KEEPS, RMA_NE, w & (HOLDERS | KEEPS),
+			    RMA_SOON, joins ? cached_until(slot, TAKE_NS) : slot->deadline_ns, what,
+			    &w))
+		return true;
+	*waited = joins;
+	return joins && !slot_is_late(slot);
 }
 
 /* D1: the client leaves the queue of its node, and has this of the queue of nodes, with this
@@ -291,22 +299,27 @@ static bool hits(const struct lock_setup *s, struct lock_slot *slot, bool is_hea
 		return true;
 	if (counted)
 		leave_take_back(s, slot);
-	return near_join(s, slot, is_head);
+	return leave_join(s, slot, is_head, false);
 }
 
 /* The client is the head of the queue of its node, which needs the lock from others. */
 static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bool has_place)
 {
-	uint64_t look_ns = LOOK_NS;
+	struct cached_slot *own = lock_own(slot);
+	uint64_t look_ns = nodes_may_leave(slot) ? LOOK_NS : TAKE_NS;
 	int64_t dir = 0;
 	enum nodes n;
 	enum near how;
 	int rc = PAWL_ERR_TIMEOUT;
 
+	own->seen = -1;
 	/* A client of the node that has died in H1 keeps W for ever, whatever MODE says. The waits
 	 * become longer, so that the transport notices that in the end. */
-	while ((n = nodes_enter(s, slot, has_place, &look_ns, &dir)) == NODES_OPEN) {
-		if (hits(s, slot, true, &how))
+	while ((n = nodes_enter(s, slot, has_place, &look_ns, &dir)) == NODES_OPEN ||
+	       n == NODES_STALLED) {
+		if (n == NODES_STALLED)
+			take_over(s, slot, look_ns);
+		else if (hits(s, slot, true, &how))
 			return leave_place(s, slot, n, 0, PAWL_SUCCESS);
 		has_place = true;
 	}
@@ -320,7 +333,7 @@ static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bo
 /* The client is the head of the queue of its node. */
 static int enter_from_queue(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
 {
-	bool counted, late, refused = false;
+	bool counted, late, refused = false, waited = false;
 	enum near n;
 
 	if ((told & HEAD_MASK) == HEAD_HAS_W)
@@ -328,7 +341,7 @@ static int enter_from_queue(const struct lock_setup *s, struct lock_slot *slot, 
 	if (told != HEAD_NOW && nodes_take_place(slot)) /* D1 */
 		return get_from_nodes(s, slot, true);
 	for (;;) {
-		if (take_handed(s, slot, true) || near_join(s, slot, true))
+		if (take_handed(s, slot, true) || leave_join(s, slot, true, waited))
 			return enter_as_head(s, slot);
 		if (misses(slot, near_get(slot), refused)) {
 			if (!stop_awaiting(slot))
@@ -343,7 +356,7 @@ static int enter_from_queue(const struct lock_setup *s, struct lock_slot *slot, 
 		if (counted)
 			leave_take_back(s, slot);
 		refused |= n == NEAR_MISS && counted;
-		if (late || !await_w(slot)) {
+		if (late || !await_w(slot, &waited)) {
 			if (!stop_awaiting(slot))
 				continue;
 			return pass_head(s, slot, PAWL_ERR_TIMEOUT);
@@ -536,7 +549,7 @@ static int enter_slowly(const struct lock_setup *s, struct lock_slot *slot, enum
 		slot->from = origin(s, slot);
 		if (counted)
 			leave_take_back(s, slot);
-		if (take_handed(s, slot, false) || near_join(s, slot, false))
+		if (take_handed(s, slot, false) || leave_join(s, slot, false, false))
 			return PAWL_SUCCESS;
 		if ((n != NEAR_WAIT || !is_left_soon(slot, &looks)) &&
 		    ((n == NEAR_WAIT && !has_promise(slot)) ||
@@ -584,6 +597,29 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
+/* T7: a try finds another node's place in TAIL. If sharers keep the queue there, it takes that
+ * over.
+ */
+static int try_behind(const struct lock_setup *s, struct lock_slot *slot, int64_t tail)
+{
+	const uint64_t past = 1;
+	enum nodes n = NODES_NONE;
+	int64_t dir = 0;
+
+	if (!excludes_sharers(slot) && take_is_kept(s, slot, nodes_last(tail)))
+		n = nodes_try_behind(s, slot, tail, &dir);
+	if (n == NODES_NONE)
+		return pass_head(s, slot, PAWL_ERR_BUSY);
+	if (n == NODES_LATE) {
+		take_over(s, slot, 0);
+		if (nodes_are_granted(slot, &dir))
+			n = NODES_HEAD;
+	}
+	if (n == NODES_HEAD && recall_enter(s, slot, &dir, past) == PAWL_SUCCESS)
+		return pass_head(s, slot, PAWL_SUCCESS);
+	return leave_place(s, slot, n, dir, PAWL_ERR_BUSY);
+}
+
 /* A try of the head of the queue of its node. */
 static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 {
@@ -604,8 +640,9 @@ static int try_as_head(const struct lock_setup *s, struct lock_slot *slot)
 		miss = misses(slot, w, counted);
 		/* Not refused any more: a directory came into TAIL in between (P1, L5). */
 	} while (n == NEAR_MISS && !miss && !(w & (EXCLUSIVE | KEEPS)));
-	if (!miss || !nodes_are_none(s, slot, &tail, &dir) || !recall_is_idle(s, slot, dir) ||
-	    !nodes_try_enter(slot, tail, dir))
+	if (miss && !nodes_are_none(s, slot, &tail, &dir))
+		return try_behind(s, slot, tail);
+	if (!miss || !recall_is_idle(s, slot, dir) || !nodes_try_enter(slot, tail, dir))
 		return pass_head(s, slot, PAWL_ERR_BUSY);
 	if (!tail)
 		dir = first_dir_of_tail(s, slot, tail); /* after the swap (F3) */
@@ -625,6 +662,8 @@ static int try_acquire(const struct lock_setup *s, struct lock_slot *slot)
 		return PAWL_SUCCESS;
 	if (counted)
 		leave_take_back(s, slot);
+	if (leave_join(s, slot, false, true))
+		return PAWL_SUCCESS;
 	if (n == NEAR_MISS && enters_uncached(s, slot))
 		return PAWL_SUCCESS;
 	if (n == NEAR_WAIT || mcs_try_enter(slot, RMA_NODE, cached_queue(slot)))

@@ -119,13 +119,16 @@ _Static_assert((int)TURN_SHIFT + (int)TURN_BITS <= 63, "NOTES has room for a tur
 #define ASKED (INT64_C(1) << 61)
 /* In ACK: no uncached sharer is left. */
 #define DRAINED (INT64_C(1) << 60)
+/* Beside ACKNOWLEDGED: no holder at all is left, though another mode than N was asked for. */
+#define IDLE (INT64_C(1) << 59)
 
 /* Nodes in MODE, in TAIL and in a directory. */
 enum { NODE_BITS = 20 };
 #define NODE_MASK ((INT64_C(1) << NODE_BITS) - 1)
 
-/* STATUS: 0: no place; one of these; or GRANT and a directory. */
-enum { WAITING = 1, ABANDONED = 2, PASSED = 3 };
+/* STATUS: 0: no place; one of these; or GRANT and a directory. TAKEN: another node has taken the
+ * queue over from sharers of this one (T). */
+enum { WAITING = 1, ABANDONED = 2, PASSED = 3, TAKEN = 4 };
 #define GRANT (INT64_C(1) << 62)
 /* TAIL: a place (nodes.c) above MODE_N, or FREE and a directory; 0: the lock is as at first. The
  * low bits are GATE, which stands in for MODE at the home's node. */
@@ -204,7 +207,9 @@ struct cached_slot {
 	unsigned beside : 4;           /* waits beside the queue in this acquire */
 	unsigned long_waits : 4;       /* how often waits have been long, up to LONG_MOST */
 	uint8_t uncached; /* times that it has used UNCACHED since its node has joined last */
-	int64_t seen;     /* W; in a release, what the swap of TAIL finds */
+	/* W; in a release, what the swap of TAIL finds; while the node waits for its turn, the node
+	 * before it, or -1: not known. */
+	int64_t seen;
 	/* When it got this lock after a wait, or released it while others waited; 0: neither. */
 	uint64_t since_ns;
 };
@@ -280,17 +285,27 @@ static inline struct rma_word cached_notes(struct lock_slot *slot)
 	return rma_word(slot->client.rma, RMA_NODE, own->w.rank, own->notes);
 }
 
+/* NOTES of any node. */
+static inline struct rma_word cached_notes_at(const struct lock_setup *s, struct lock_slot *slot,
+					      int node)
+{
+	const struct cached_constants *k = s->state;
+	const struct cached_slot *own = lock_own(slot);
+	uint64_t line;
+	int rank =
+	    cached_line(s, slot->lock, own->home_rank, own->home, own->home_index, node, &line);
+
+	return rma_word(slot->client.rma, RMA_NODE, rank,
+			lock_area_base(s, &k->notes, rank) + line * NOTES_BYTES);
+}
+
 /* UNCACHED, of the home's node. */
 static inline struct rma_word cached_home_count(const struct lock_setup *s, struct lock_slot *slot)
 {
-	const struct cached_constants *k = s->state;
-	struct cached_slot *own = lock_own(slot);
-	uint64_t line;
-	int rank = cached_line(s, slot->lock, own->home_rank, own->home, own->home_index, own->home,
-			       &line);
+	const struct cached_slot *own = lock_own(slot);
+	const struct rma_word notes = cached_notes_at(s, slot, own->home);
 
-	return rma_word(slot->client.rma, RMA_NET, rank,
-			lock_area_base(s, &k->notes, rank) + line * NOTES_BYTES + NOTES_UNCACHED);
+	return rma_word(slot->client.rma, RMA_NET, notes.rank, notes.offset + NOTES_UNCACHED);
 }
 
 RMA_INLINE struct rma_word cached_tail(struct lock_slot *slot)

@@ -136,12 +136,16 @@ static bool grant_as_head(const struct lock_setup *s, struct lock_slot *slot, bo
 				 behind << BEHIND_SHIFT | (int64_t)own->uses << TURN_USES_SHIFT);
 }
 
-/* The client has W alone, with KEEPS. stays: the node's turn is not over. */
-static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool stays, bool posts)
+/* The client has W alone, with KEEPS, after sharers or not. stays: the node's turn is not over. */
+static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool shared, bool stays,
+		       bool posts)
 {
 	int64_t dir, next, left;
 
-	dir = nodes_directory(slot);
+	if (!nodes_claim(slot, shared, &dir, &stays)) { /* T4 */
+		free_w(slot);
+		return near_acknowledge(s, slot, WRITER, posts);
+	}
 	if (stays && (policy_stays(s, lock_own(slot), near_get(slot)) || is_alone(slot)) &&
 	    hand_over(s, slot))
 		return PAWL_SUCCESS;
@@ -171,7 +175,7 @@ static RMA_SLOW_PATH int finish(const struct lock_setup *s, struct lock_slot *sl
 		if (!(w & KEEPS) || (w & HOLDERS))
 			return PAWL_SUCCESS;
 	} while (!near_swap(slot, w, w + WRITER));
-	return leave_queue(s, slot, true, posts);
+	return leave_queue(s, slot, true, true, posts);
 }
 
 /* R1 to R4, of this holder, which was no hit if hit is HIT. */
@@ -192,6 +196,24 @@ static int leave_count(const struct lock_setup *s, struct lock_slot *slot, int64
 			return finish(s, slot, posts);
 	}
 	return near_acknowledge(s, slot, one, posts);
+}
+
+/* S6: whether a sharer joins those of its node although the node's stay is over: no exclusive
+ * client is next, or one that may give up, and the sharer has waited for a while. */
+static bool joins_late(struct lock_slot *slot, bool waited)
+{
+	return waited ? !nodes_next_writes(slot) : !nodes_next_excludes(slot);
+}
+
+bool leave_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool waited)
+{
+	if (!near_join(s, slot, is_head, false) &&
+	    !(near_keeps(slot) && joins_late(slot, waited) && near_join(s, slot, is_head, true)))
+		return false;
+	if (!nodes_are_taken(slot) || cached_admits(slot))
+		return true;
+	leave_count(s, slot, near_one(slot), 0, false); /* T5 */
+	return false;
 }
 
 void leave_take_back(const struct lock_setup *s, struct lock_slot *slot)
@@ -231,7 +253,7 @@ static int leave_kept(const struct lock_setup *s, struct lock_slot *slot, bool s
 	int rc;
 
 	end_contended(slot);
-	rc = leave_queue(s, slot, stays, posts);
+	rc = leave_queue(s, slot, false, stays, posts);
 	own->since_ns = rma_clock(&slot->client);
 	return rc;
 }

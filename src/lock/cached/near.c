@@ -258,17 +258,19 @@ void near_note_uses(struct lock_slot *slot, int uses)
 	while ((w & USES) != wanted && !near_swap(slot, w, (w & ~USES) | wanted));
 }
 
-bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
+bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool stays)
 {
 	int64_t w, rest;
+	bool in_stay;
 
 	do {
 		w = near_get(slot);
+		in_stay = policy_stays(s, lock_own(slot), w);
 		if (!(w & KEEPS) || !(w & SHARERS) || (w & near_others(slot)) ||
-		    !policy_stays(s, lock_own(slot), w) || (!is_head && !may_pass(s, slot, w)))
+		    (!in_stay && !stays) || (!is_head && !may_pass(s, slot, w)))
 			return false;
 		rest = is_head ? w & ~HEADS : w & AWAITED ? w + PASS : w;
-		if (policy_counts(s, lock_own(slot)))
+		if (in_stay && policy_counts(s, lock_own(slot)))
 			rest += USE;
 	} while (!near_swap(slot, w, rest + near_one(slot)));
 	return true;
@@ -293,7 +295,7 @@ int near_tell(const struct lock_setup *s, struct lock_slot *slot, int head, int6
 
 int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t one, bool posts)
 {
-	int64_t mode, value;
+	int64_t mode, value, w;
 
 	mode = cached_look(slot, LINE_MODE); /* R2 */
 	if (!(mode & WANT) || !(one & near_conflict(mode >> TO_SHIFT)))
@@ -302,10 +304,10 @@ int near_acknowledge(const struct lock_setup *s, struct lock_slot *slot, int64_t
 	if (cached_home(slot) == cached_me(slot) &&
 	    ((cached_look(slot, LINE_TAIL) & FREE) || FAULT(cached_stale)))
 		return PAWL_SUCCESS;
-	/* R3 */
-	if ((near_get(slot) & near_conflict(mode >> TO_SHIFT)) && !FAULT(cached_again))
+	w = near_get(slot); /* R3 */
+	if ((w & near_conflict(mode >> TO_SHIFT)) && !FAULT(cached_again))
 		return PAWL_SUCCESS;
 	/* R4 */
-	value = mode >> MODE_NODE_SHIFT | ACKNOWLEDGED;
+	value = mode >> MODE_NODE_SHIFT | ACKNOWLEDGED | (w & HOLDERS ? 0 : IDLE);
 	return near_tell(s, slot, (int)(value & NODE_MASK), value, posts);
 }

@@ -62,8 +62,17 @@ bool near_count(struct lock_slot *slot);
 bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
 /* G: W, which the client has, is to have so many uses of the node's turn. */
 void near_note_uses(struct lock_slot *slot, int uses);
-/* S3: count oneself in beside sharers for which the node keeps the queue of nodes. */
-bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head);
+/* S3: whether the node keeps the queue of nodes for sharers. */
+RMA_INLINE bool near_keeps(struct lock_slot *slot)
+{
+	const int64_t w = near_get(slot);
+
+	return (w & KEEPS) && (w & SHARERS);
+}
+
+/* S3: count oneself in beside sharers for which the node keeps the queue of nodes. stays: whatever
+ * the node's stay is. */
+bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head, bool stays);
 /* Complete an operation whose answer decides nothing; LOCK_LEFT only if it may post. */
 RMA_INLINE int near_end(const struct lock_setup *s, struct lock_slot *slot, struct rma_word w,
 			bool posts)

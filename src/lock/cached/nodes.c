@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lock caching: the queue of nodes; README, Q, K, L5, L6, D1 to D3, A3, P1, P2. */
+/* Lock caching: the queue of nodes; README, Q, K, L5, L6, D1 to D3, A3, P1, P2, T2, T4. */
 #include "lock/cached/nodes.h"
 
-/* In NEXT, above a place: it may be abandoned; or else, it is of an exclusive client. Or, above the
+/* In NEXT, above a place: it may be abandoned; it is of an exclusive client. Or, above the
  * directory: the node has left (P1). */
 #define TIMED (INT64_C(1) << 62)
 #define WRITES (INT64_C(1) << 61)
 #define HAS_LEFT (INT64_C(1) << 60)
+/* Above a place: a sharer may take the queue over (T). */
+#define TAKES (INT64_C(1) << 59)
 
 /* A place in the queue: 1 + the node, and the number of its turn, so that an operation of an
  * earlier turn finds another place. */
@@ -20,11 +22,16 @@ static int next_offset(int64_t place)
 	return (place >> NODE_BITS) & 1 && !FAULT(cached_left) ? LINE_NEXT_ODD : LINE_NEXT;
 }
 
+static int64_t place_of(int node, int64_t notes)
+{
+	int64_t turn = (notes & TURN) >> TURN_SHIFT;
+
+	return (turn << NODE_BITS) | (node + 1);
+}
+
 static int64_t my_place(struct lock_slot *slot)
 {
-	int64_t turn = (modes_notes(slot) & TURN) >> TURN_SHIFT;
-
-	return (turn << NODE_BITS) | (cached_me(slot) + 1);
+	return place_of(cached_me(slot), modes_notes(slot));
 }
 
 static struct rma_word my_next(struct lock_slot *slot)
@@ -37,7 +44,7 @@ static int64_t link_of(struct lock_slot *slot)
 	const struct cached_slot *own = lock_own(slot);
 	bool is_timed = slot->deadline_ns || own->may_leave;
 
-	return my_place(slot) | (is_timed ? TIMED : is_exclusive(slot) ? WRITES : 0);
+	return my_place(slot) | (is_timed ? TIMED : 0) | (is_exclusive(slot) ? WRITES : 0);
 }
 
 static int64_t swap_status(struct lock_slot *slot, struct rma_word status, int64_t old, int64_t new)
@@ -49,9 +56,14 @@ static int64_t swap_status(struct lock_slot *slot, struct rma_word status, int64
 	return seen;
 }
 
+int nodes_last(int64_t tail)
+{
+	return tail && !(tail & FREE) ? place_node(tail >> TAIL_PLACE_SHIFT) : -1;
+}
+
 bool nodes_other_is_last(struct lock_slot *slot, int64_t tail)
 {
-	return tail && !(tail & FREE) && place_node(tail >> TAIL_PLACE_SHIFT) != cached_me(slot);
+	return nodes_last(tail) >= 0 && nodes_last(tail) != cached_me(slot);
 }
 
 bool nodes_take_place(struct lock_slot *slot)
@@ -105,6 +117,12 @@ void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
 	}
 }
 
+/* Whether this NEXT is of an exclusive client that stays until it has the lock. */
+static bool stays(int64_t next)
+{
+	return (next & WRITES) && !(next & TIMED);
+}
+
 /* Q4. A client that may leave the place looks at MODE now and then, and one that is ahead asks. */
 static enum nodes await_grant(const struct lock_setup *s, struct lock_slot *slot, uint64_t *look_ns,
 			      int64_t *dir)
@@ -114,15 +132,19 @@ static enum nodes await_grant(const struct lock_setup *s, struct lock_slot *slot
 	int64_t value;
 
 	while (!rma_await_until(&slot->client, status, -1, RMA_NE, WAITING, RMA_SOON,
-				own->may_leave ? cached_until(slot, *look_ns) : slot->deadline_ns,
+				own->may_leave || !excludes_sharers(slot)
+				    ? cached_until(slot, *look_ns)
+				    : slot->deadline_ns,
 				"the grant of another node", &value)) {
 		*look_ns = cached_longer(*look_ns);
 		if (slot_is_late(slot))
 			return NODES_LATE;
-		if (mode_admits(slot, cached_look(slot, LINE_MODE)))
+		if (own->may_leave && mode_admits(slot, cached_look(slot, LINE_MODE)))
 			return NODES_OPEN;
 		if (is_ahead(slot))
 			nodes_ask(s, slot);
+		if (!excludes_sharers(slot) && (slot->deadline_ns || *look_ns >= TAKE_NS))
+			return NODES_STALLED;
 	}
 	rma_poke(&slot->client, status, 0);
 	*dir = value & ~GRANT;
@@ -230,8 +252,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	int rc;
 
 	own->has_seen = own->has_uncached = false;
-	own->may_leave =
-	    !is_exclusive(slot) && (is_ahead(slot) || own->beside || slot->deadline_ns);
+	own->may_leave = nodes_may_leave(slot);
 	rc = has_place ? PAWL_SUCCESS : resume(slot);
 	if (rc == LOCK_QUEUED)
 		return NODES_NONE;
@@ -254,6 +275,7 @@ enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool 
 	}
 	own->has_seen = own->has_uncached = false;
 	slot->from = -1;
+	own->seen = nodes_last(last);
 	if (!link_behind(s, slot, last >> TAIL_PLACE_SHIFT, dir))
 		return await_grant(s, slot, look_ns, dir);
 	nodes_forget(slot);
@@ -312,6 +334,41 @@ bool nodes_try_enter(struct lock_slot *slot, int64_t expected, int64_t dir)
 	return last == expected;
 }
 
+enum nodes nodes_try_behind(const struct lock_setup *s, struct lock_slot *slot, int64_t tail,
+			    int64_t *dir)
+{
+	struct cached_slot *own = lock_own(slot);
+	int64_t place, before = modes_notes(slot);
+	int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
+
+	if (status != 0 && status != PASSED)
+		return NODES_NONE;
+	own->has_seen = own->has_uncached = false;
+	own->may_leave = true;
+	own->seen = nodes_last(tail);
+	place = reset(slot);
+	if (try_swap(slot, tail, place) != tail) {
+		nodes_forget(slot);
+		modes_note(slot, TURN, before); /* P2: this turn has not been */
+		return NODES_NONE;
+	}
+	if (!link_behind(s, slot, tail >> TAIL_PLACE_SHIFT, dir))
+		return NODES_LATE;
+	nodes_forget(slot);
+	return NODES_HEAD;
+}
+
+bool nodes_are_granted(struct lock_slot *slot, int64_t *dir)
+{
+	int64_t status = cached_look(slot, LINE_STATUS);
+
+	if (!(status & GRANT))
+		return false;
+	nodes_forget(slot);
+	*dir = status & ~GRANT;
+	return true;
+}
+
 void nodes_keep(struct lock_slot *slot, int64_t dir)
 {
 	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), dir | GRANT);
@@ -325,6 +382,59 @@ int64_t nodes_directory(struct lock_slot *slot)
 void nodes_forget(struct lock_slot *slot)
 {
 	rma_poke(&slot->client, cached_word(slot, LINE_STATUS), 0);
+}
+
+bool nodes_seek(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t *next)
+{
+	struct rma_client *c = &slot->client;
+	struct rma_word word = cached_word_at(s, slot, node, LINE_NEXT);
+	int64_t notes, w;
+
+	rma_get(c, cached_notes_at(s, slot, node), &notes);
+	/* Orders the look at the turn before that at W, and so at NEXT of the same turn: a node in
+	 * a later one is behind this node. NOTES is at the same rank. */
+	rma_flush(c, word);
+	word = cached_word_at(s, slot, node, next_offset(place_of(node, notes)));
+	rma_get(c, word, next);
+	rma_get(c, cached_word_at(s, slot, node, LINE_W), &w);
+	rma_flush(c, word); /* orders the gets before the looks */
+	if (!*next || stays(*next) || (*next & HAS_LEFT) || !(w & KEEPS))
+		return false;
+	rma_put(c, word, *next | TAKES);
+	/* Orders the mark before the look at W (T3); pairs with nodes_claim(). */
+	rma_flush(c, word);
+	return true;
+}
+
+bool nodes_are_taken(struct lock_slot *slot)
+{
+	return cached_look(slot, LINE_STATUS) == TAKEN;
+}
+
+/* T2: whether another node tries to take the queue over, or has tried in the turn before. */
+static bool is_sought(struct lock_slot *slot)
+{
+	return ((rma_peek_ordered(&slot->client, cached_word(slot, LINE_NEXT)) |
+		 rma_peek_ordered(&slot->client, cached_word(slot, LINE_NEXT_ODD))) &
+		TAKES) &&
+	       !FAULT(cached_claims);
+}
+
+bool nodes_claim(struct lock_slot *slot, bool shared, int64_t *dir, bool *stays)
+{
+	int64_t kept = cached_look(slot, LINE_STATUS);
+
+	*dir = kept & ~GRANT;
+	if (shared && kept != TAKEN && is_sought(slot)) {
+		int64_t seen = swap_status(slot, cached_word(slot, LINE_STATUS), kept, 0);
+
+		*stays = false;
+		kept = seen == kept ? 0 : TAKEN;
+	}
+	if (kept != TAKEN || FAULT(cached_ends))
+		return true;
+	nodes_forget(slot);
+	return false;
 }
 
 void nodes_gather(struct lock_slot *slot, uint64_t ns)
@@ -345,6 +455,11 @@ bool nodes_have_next(struct lock_slot *slot)
 }
 
 bool nodes_next_writes(struct lock_slot *slot)
+{
+	return stays(rma_peek_ordered(&slot->client, my_next(slot)));
+}
+
+bool nodes_next_excludes(struct lock_slot *slot)
 {
 	return (rma_peek_ordered(&slot->client, my_next(slot)) & WRITES) != 0;
 }
@@ -368,7 +483,7 @@ int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 
 	*left = 0;
 	if (next)
-		return next;
+		return next & ~TAKES;
 	if (dir_debt(dir)) {
 		uncached_count(s, slot, dir_debt(dir));
 		*directory = dir = dir_paid(dir);
@@ -377,13 +492,14 @@ int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t 
 		rma_fao(&slot->client, word, RMA_REPLACE, dir | HAS_LEFT, &next);
 		rma_flush(&slot->client, word); /* orders the swap before the look at next */
 		*left = next ? 0 : my_place(slot);
-		return next;
+		return next & ~TAKES;
 	}
 	if (end(slot, my_place(slot), dir))
 		return 0;
 	/* Pairs with Q3. */
 	return rma_await(&slot->client, word, -1, RMA_NE, 0, RMA_SOON,
-			 "the next node to link itself");
+			 "the next node to link itself") &
+	       ~TAKES;
 }
 
 int nodes_end(const struct lock_setup *s, struct lock_slot *slot, int64_t left, int64_t dir,
@@ -428,10 +544,11 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 	struct rma_word status;
 
 	/* No place: the fault has left twice. */
-	if ((FAULT(cached_granted) || FAULT(cached_early)) && (next & HAS_LEFT))
+	if ((FAULT(cached_granted) || FAULT(cached_early) || FAULT(cached_resume)) &&
+	    (next & HAS_LEFT))
 		return PAWL_SUCCESS;
 	while (next & TIMED) {
-		int64_t place = next & ~TIMED, old;
+		int64_t place = next & ~(TIMED | WRITES), old;
 
 		status = cached_word_at(s, slot, place_node(place), LINE_STATUS);
 		rma_give(c, status, dir | GRANT, &old);
@@ -443,10 +560,10 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 			/* Orders the mark before the look at NEXT, which is the fault. */
 			rma_flush(c, status);
 		}
-		next = behind(s, slot, place, &dir);
+		next = behind(s, slot, place, &dir) & ~TAKES;
 		rma_put(c, status, PASSED);
 		rma_flush(c, status); /* orders the mark before the return; pairs with D2 */
-		if (!next || (FAULT(cached_place) && (next & HAS_LEFT)))
+		if (!next || ((FAULT(cached_place) || FAULT(cached_resume)) && (next & HAS_LEFT)))
 			return PAWL_SUCCESS;
 	}
 	status = cached_word_at(s, slot, place_node(next), LINE_STATUS);

@@ -9,16 +9,25 @@
 #include "lock/cached/uncached.h"
 
 /* What the head of the node's queue has of the queue of nodes: nothing; the node's place there, and
- * its deadline has passed, or MODE admits the client; its head's. */
-enum nodes { NODES_NONE, NODES_LATE, NODES_OPEN, NODES_HEAD };
+ * its deadline has passed, or MODE admits the client, or it has waited for a while, and sharers may
+ * be in the way (T); its head's. */
+enum nodes { NODES_NONE, NODES_LATE, NODES_OPEN, NODES_STALLED, NODES_HEAD };
 
+/* Whether the client looks at MODE while its node has a place, and leaves that if it can. */
+static inline bool nodes_may_leave(struct lock_slot *slot)
+{
+	const struct cached_slot *own = lock_own(slot);
+
+	return !is_exclusive(slot) && (is_ahead(slot) || own->beside || slot->deadline_ns);
+}
 /* The head of the node's queue enters the queue of nodes, or goes on from the node's place.
- * has_place: it has that. look_ns: LOOK_NS at first; how long to wait for the grant until MODE is
- * looked at, longer each time. NODES_HEAD: with this directory. NODES_NONE: the deadline has
- * passed. */
+ * has_place: it has that. look_ns: how long to wait for the grant until the client looks at MODE,
+ * or for sharers that keep the queue, longer each time. NODES_HEAD: with this directory.
+ * NODES_NONE: the deadline has passed. */
 enum nodes nodes_enter(const struct lock_setup *s, struct lock_slot *slot, bool has_place,
 		       uint64_t *look_ns, int64_t *dir);
-/* Whether this TAIL is the place of another node. */
+/* The node whose place this TAIL is; -1: none. Whether it is that of another node. */
+int nodes_last(int64_t tail);
 bool nodes_other_is_last(struct lock_slot *slot, int64_t tail);
 /* D1: abandon the place. False: the grant came first, or has been left. */
 bool nodes_abandon(struct lock_slot *slot, int64_t *dir);
@@ -33,17 +42,35 @@ bool nodes_try_enter(struct lock_slot *slot, int64_t tail, int64_t dir);
 /* Whether the queue is empty, or its last node has left it; TAIL, and the directory then. */
 bool nodes_are_none(const struct lock_setup *s, struct lock_slot *slot, int64_t *tail,
 		    int64_t *dir);
+/* T7: a try enters behind the node that this TAIL names. NODES_NONE: another one has entered, or
+ * the queue has become empty; NODES_LATE: it has a place that it can abandon; NODES_HEAD: that node
+ * has left (P2), with this directory. */
+enum nodes nodes_try_behind(const struct lock_setup *s, struct lock_slot *slot, int64_t tail,
+			    int64_t *dir);
+/* Whether the place has been granted the lock by now, with this directory. */
+bool nodes_are_granted(struct lock_slot *slot, int64_t *dir);
 /* K: what the head has recalled, while its node keeps the queue, in STATUS, which nobody else uses
  * then. */
 void nodes_keep(struct lock_slot *slot, int64_t dir);
 int64_t nodes_directory(struct lock_slot *slot);
 void nodes_forget(struct lock_slot *slot);
+/* T2: mark NEXT of a node that keeps the queue. False: nobody has linked itself there, or an
+ * exclusive client that stays until it has the lock. */
+bool nodes_seek(const struct lock_setup *s, struct lock_slot *slot, int node, int64_t *next);
+/* T4: whether another node has taken the queue over from sharers of this one, which does not keep
+ * it any more. */
+bool nodes_are_taken(struct lock_slot *slot);
+/* T4, of a client that has W alone, after sharers or not. False: another node has taken the queue
+ * over. Else *dir is the directory; *stays becomes false if another node has tried to take over. */
+bool nodes_claim(struct lock_slot *slot, bool shared, int64_t *dir, bool *stays);
 /* The head waits until another node is next, for so long at most. */
 void nodes_gather(struct lock_slot *slot, uint64_t ns);
 /* Whether another node is next. */
 bool nodes_have_next(struct lock_slot *slot);
 /* Whether it is, with an exclusive client that stays in the queue until it has the lock. */
 bool nodes_next_writes(struct lock_slot *slot);
+/* Whether it is, with an exclusive client. */
+bool nodes_next_excludes(struct lock_slot *slot);
 /* L5, P1: leave the directory, and pay before. Returns the next place, to which it has to be
  * granted, or 0: then nodes_end() has to follow, with *left. */
 int64_t nodes_leave(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir,

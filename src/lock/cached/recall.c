@@ -21,7 +21,9 @@ struct recall {
 	int nodes;   /* that were asked */
 	bool lends;  /* the nodes will have their mode again */
 	bool asked;  /* C1 has been taken */
-	bool closed; /* no newcomer is admitted anywhere */
+	bool closes; /* no newcomer is to be admitted, whatever the mode */
+	bool closed; /* none is, anywhere */
+	bool idle;   /* the owner has no holder at all */
 	bool given;  /* but clients ahead are, at some */
 	bool drains; /* uncached sharers may be in the way, */
 	bool awaits; /* and the last one will acknowledge */
@@ -204,7 +206,7 @@ static void take_back(const struct lock_setup *s, struct lock_slot *slot, struct
 
 /* C3: wait for an acknowledgement. *node: one that asks for a client ahead, or as it was. False:
  * the time has passed. *last: no node is in the way. */
-static bool await_ack(struct lock_slot *slot, const struct recall *r, uint64_t until, int *node,
+static bool await_ack(struct lock_slot *slot, struct recall *r, uint64_t until, int *node,
 		      bool *last)
 {
 	struct rma_word ack = cached_word(slot, LINE_ACK);
@@ -217,7 +219,8 @@ static bool await_ack(struct lock_slot *slot, const struct recall *r, uint64_t u
 	rma_poke(&slot->client, ack, 0);
 	if (value & ASKED)
 		*node = (int)(value & NODE_MASK);
-	*last = (value == modes_ack(slot) && r->nodes == 1 && !r->given && !r->drains) ||
+	r->idle = (value & IDLE) != 0;
+	*last = ((value & ~IDLE) == modes_ack(slot) && r->nodes == 1 && !r->given && !r->drains) ||
 		(FAULT(cached_once) && !(value & ASKED));
 	return true;
 }
@@ -238,6 +241,14 @@ static bool sharers_delay_recall(const struct lock_setup *s, struct lock_slot *s
 		r->drains = uncached_await(s, slot, true);
 	}
 	return r->drains;
+}
+
+/* S5: whether the owner has no holder at all, by the last look. */
+static bool is_idle(struct lock_slot *slot, const struct recall *r)
+{
+	const int owner = dir_owner(r->dir);
+
+	return owner >= 0 && (!(asked_of(slot)[owner].w & HOLDERS) || FAULT(cached_idle));
 }
 
 /* U5: none is any more, or the time has passed. */
@@ -262,16 +273,19 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 	r->drains = dir_has_some(r->dir) && r->to != MODE_S;
 	if (visits_home(slot, r->dir) &&
 	    is_idle_at_home(s, slot, near_conflict(r->to), r->drains) &&
-	    !sharers_delay_recall(s, slot, r))
+	    !sharers_delay_recall(s, slot, r)) {
+		r->idle = is_idle(slot, r);
 		return end_drain(s, slot, r, true);
-	r->closed =
-	    (r->to == MODE_N || dir_mode(r->dir) != MODE_X || r->drains) && !FAULT(cached_across);
+	}
+	r->closed = (r->to == MODE_N || dir_mode(r->dir) != MODE_X || r->drains || r->closes) &&
+		    !FAULT(cached_across);
 	rma_poke(&slot->client, cached_word(slot, LINE_ACK), 0);
 	for (ask(s, slot, r);;) {
 		holders = look(s, slot, near_conflict(r->to));
 		if (sharers_delay_recall(s, slot, r))
 			holders |= SHARER;
 		if (!holders || (FAULT(cached_down) && r->to == MODE_S)) {
+			r->idle = is_idle(slot, r);
 			if (!r->given || FAULT(cached_reopen))
 				return end_drain(s, slot, r, true);
 			take_back(s, slot, r);
@@ -421,11 +435,18 @@ static enum mode mode_wanted(const struct lock_slot *slot, enum mode has)
 	return (slot->mode & PAWL_INTENT_SHARED) && has == MODE_S ? MODE_S : MODE_I;
 }
 
-/* S3: whether the client keeps the queue, as a writer does. Not where intents are used: one that is
- * ahead would have to wait for the writer. */
+/* S3 and S5: whether the client keeps the queue, as a writer does. Not where intents are used: one
+ * that is ahead would have to wait for the writer. */
 static bool keeps_for_sharers(struct lock_slot *slot, int64_t dir)
 {
-	return slot->mode == PAWL_SHARED && !policy_has_intents(dir) && nodes_next_writes(slot);
+	if (slot->mode != PAWL_SHARED || policy_has_intents(dir))
+		return false;
+	/* A sharer whose node has been promised the lock would not queue, and so not take it over.
+	 */
+	if ((dir_is_empty(dir) || dir_owner(dir) == cached_home(slot)) &&
+	    policy_keeps_for_sharers(lock_own(slot)))
+		return true;
+	return nodes_next_writes(slot);
 }
 
 /* U3: whether no exclusive client is in, and none can be before the queue is left. The client may
@@ -479,31 +500,81 @@ static int share_uncached(const struct lock_setup *s, struct lock_slot *slot, in
 	return PAWL_SUCCESS;
 }
 
+/* The owner, another node, has had so many hits. */
+static void note_visit(struct lock_slot *slot, struct recall *r, int hits)
+{
+	r->lends = r->lends && (dir_owner(r->dir) != cached_home(slot) || r->asked ||
+				policy_goes_home(r->dir, cached_me(slot), hits,
+						 rma_keeps_order(&slot->client)));
+	r->dir = policy_note_visit(r->dir, cached_me(slot), hits);
+}
+
+/* Sharers had it. How often other nodes have used it in this round. */
+static void note_shares(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
+{
+	const struct cached_constants *k = s->state;
+	int hits = 0;
+
+	for (int j = 0; j < k->nodes; j++) {
+		const int64_t w = asked_of(slot)[j].w;
+
+		/* A node has had no hit in the first round; and 32 of them look like none. */
+		if (dir_has(r->dir, j) && j != cached_me(slot) &&
+		    policy_round(r->dir) == ((w & ROUND) != 0))
+			hits += w_hits(w) ? w_hits(w) : 1;
+	}
+	r->dir = policy_note_share(s, r->dir, r->nodes, hits);
+	policy_note_use(lock_own(slot), r->dir);
+}
+
+/* The head has recalled the lock. Returns the directory that it keeps. */
+static int64_t note_recall(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
+{
+	const int me = cached_me(slot), owner = dir_owner(r->dir);
+
+	if (dir_is_empty(r->dir))
+		r->dir = policy_note_visit(r->dir, me, policy_get(r->dir, P_HITS, HITS_BITS));
+	else if (owner < 0)
+		note_shares(s, slot, r);
+	else if (owner != me)
+		note_visit(slot, r, w_hits(asked_of(slot)[owner].w));
+	return r->lends ? r->dir & ~DIR_OPEN : dir_visited(dir_none(r->dir), me);
+}
+
 static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir,
 			uint64_t until)
 {
 	enum mode has = dir_mode(*dir);
 	struct recall r = {.dir = *dir, .to = mode_wanted(slot, has)};
 	const bool drains = r.to == MODE_I && dir_has_some(*dir);
+	/* S3, S5. A writer after KEEPS would not look at UNCACHED. */
+	const bool keeps = !dir_has_some(*dir) && keeps_for_sharers(slot, *dir);
 	bool done;
 
-	if (slot->mode == PAWL_SHARED &&
+	if (slot->mode == PAWL_SHARED && !(keeps && !dir_debt(*dir)) &&
 	    policy_shares_uncached(s, lock_own(slot), *dir, rma_keeps_order(&slot->client)) &&
 	    may_share_uncached(s, slot, *dir))
 		return share_uncached(s, slot, *dir);
 	*dir = r.dir = uncached_pay(s, slot, *dir);
 	if (!dir_is_open(*dir) && !drains) {
-		/* A writer after KEEPS would not look at UNCACHED. */
-		if (dir_has_some(*dir) || !keeps_for_sharers(slot, *dir))
+		if (!keeps)
 			return share(s, slot, *dir, r.to);
+		if (dir_is_empty(*dir))
+			*dir = note_recall(s, slot, &r);
 		return keep(slot, *dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
 	}
 	if (r.to == has && !drains)
 		return share(s, slot, *dir, r.to);
+	r.closes = keeps && visits_home(slot, *dir);
 	done = recall(s, slot, &r, until);
 	*dir = r.dir;
 	if (!done)
 		return give_up(s, slot, dir);
+	if (r.closes && r.idle) {
+		r.lends = policy_lends(s, lock_own(slot), *dir);
+		*dir = note_recall(s, slot, &r);
+		return keep(slot, *dir, until) ? PAWL_SUCCESS : give_up(s, slot, dir);
+	}
 	if (r.closed) {
 		modes_number(slot);
 		*dir = policy_next_round(*dir);
@@ -550,46 +621,17 @@ void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot, boo
 	do {
 		w = near_get(slot);
 		dir = nodes_directory(slot);
-		if ((w & KEEPS) && !keeps_for_sharers(slot, dir)) {
+		if ((w & KEEPS) && !keeps_for_sharers(slot, dir) && !nodes_are_taken(slot)) {
 			share_kept(s, slot, dir, is_head ? HEADS | STRICT : 0);
 			return;
 		}
 	} while (!near_swap(slot, w, w - WRITER + near_one(slot)));
-	if (!(w & KEEPS))
+	if (!(w & KEEPS) || nodes_are_taken(slot))
 		near_acknowledge(s, slot, WRITER, false);
-}
-
-/* The owner, another node, has had so many hits. */
-static void note_visit(struct lock_slot *slot, struct recall *r, int hits)
-{
-	r->lends = r->lends && (dir_owner(r->dir) != cached_home(slot) || r->asked ||
-				policy_goes_home(r->dir, cached_me(slot), hits,
-						 rma_keeps_order(&slot->client)));
-	r->dir = policy_note_visit(r->dir, cached_me(slot), hits);
-}
-
-/* Sharers had it. How often other nodes have used it in this round. */
-static void note_shares(const struct lock_setup *s, struct lock_slot *slot, struct recall *r)
-{
-	const struct cached_constants *k = s->state;
-	int hits = 0;
-
-	for (int j = 0; j < k->nodes; j++) {
-		const int64_t w = asked_of(slot)[j].w;
-
-		/* A node has had no hit in the first round; and 32 of them look like none. */
-		if (dir_has(r->dir, j) && j != cached_me(slot) &&
-		    policy_round(r->dir) == ((w & ROUND) != 0))
-			hits += w_hits(w) ? w_hits(w) : 1;
-	}
-	r->dir = policy_note_share(s, r->dir, r->nodes, hits);
-	policy_note_use(lock_own(slot), r->dir);
 }
 
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir, uint64_t until)
 {
-	int me = cached_me(slot), owner;
-
 	*dir = first_settle(s, slot, policy_note_mode(*dir, slot->mode));
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
@@ -601,16 +643,10 @@ int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *di
 		*dir = r.dir;
 		if (!done)
 			return give_up(s, slot, dir);
-		owner = dir_owner(*dir);
-		if (dir_is_empty(*dir))
-			r.dir = policy_note_visit(r.dir, me, policy_get(r.dir, P_HITS, HITS_BITS));
-		else if (owner < 0)
-			note_shares(s, slot, &r);
-		else if (owner != me)
-			note_visit(slot, &r, w_hits(asked_of(slot)[owner].w));
-		*dir = r.lends ? r.dir & ~DIR_OPEN : dir_visited(dir_none(r.dir), me);
+		*dir = note_recall(s, slot, &r);
 	} else if (dir_is_empty(*dir)) {
-		*dir = policy_note_visit(*dir, me, policy_get(*dir, P_HITS, HITS_BITS));
+		*dir =
+		    policy_note_visit(*dir, cached_me(slot), policy_get(*dir, P_HITS, HITS_BITS));
 	}
 	if (FAULT(cached_lend))
 		*dir = dir_none(*dir);

@@ -13,6 +13,7 @@ enum {
 	AT_LEAST = 3,  /* the least rounds of a loop, however slow the machine */
 	SECTIONS = 20, /* of a client without contention */
 	LOOKS = 20,    /* for a client that holds for long */
+	WRITES_BEFORE = 40,
 	LEASE_BUDGETS = 6
 };
 
@@ -228,6 +229,46 @@ static void readers_meet(void)
 	meet();
 }
 
+/* The others come in beside a reader, each by such an acquire. */
+static void join_reader(int reader, bool (*come_in)(void))
+{
+	bool in = true;
+
+	if (tap_rank == reader)
+		acquire(1, PAWL_SHARED);
+	meet();
+	if (tap_rank != reader)
+		in = come_in();
+	meet();
+	if (in)
+		release(1);
+	meet();
+}
+
+static bool come_in_by_call(void)
+{
+	acquire(1, PAWL_SHARED);
+	return true;
+}
+
+/* Readers hold the lock together, too, where all have written so far: a kind that goes by what
+ * clients do may expect more writers. */
+static void readers_meet_after_writers(void)
+{
+	for (int reader = 0; reader < tap_size; reader++) {
+		for (int i = 0; i < WRITES_BEFORE; i++) {
+			acquire(1, PAWL_EXCLUSIVE);
+			release(1);
+		}
+		meet();
+		join_reader(reader, come_in_by_call);
+		if (can(PAWL_CAP_TRY))
+			join_reader(reader, come_in_by_try);
+		if (can(PAWL_CAP_TIMED))
+			join_reader(reader, come_in_by_time);
+	}
+}
+
 /* --------------------------------------------------------------- programs */
 
 static void run_only(const char *what, void (*test)(void), bool free_after)
@@ -302,6 +343,7 @@ static void all_cases(void)
 	run_long("held for long", held_for_long);
 	if (can(PAWL_CAP_SHARED)) {
 		run_long("all readers inside at one time", readers_meet);
+		run_long("all readers inside after writers", readers_meet_after_writers);
 		run("roles mixed", mixed_roles);
 	}
 	if (can(PAWL_CAP_INTENT)) {

@@ -23,7 +23,9 @@ bool more(int round, double began);
 /* Check that no change is lost; written: those by this rank. */
 void expect_total(int64_t written);
 
-/* exclusion_try.c */
+/* exclusion_try.c. Whether this reader is in, beside readers. */
+bool come_in_by_try(void);
+bool come_in_by_time(void);
 void try_alone(void);
 void try_contended(void);
 void timed_out(void);

@@ -2,7 +2,10 @@
 /* The exclusion test: acquires that may fail. */
 #include "exclusion.h"
 
-enum { HELD_OUT_MS = 50 /* of a timed acquire */ };
+enum {
+	HELD_OUT_MS = 50, /* of a timed acquire */
+	PATIENCE_S = 30   /* of one that must succeed */
+};
 
 static void expect_busy(int mode, int holders)
 {
@@ -12,7 +15,7 @@ static void expect_busy(int mode, int holders)
 }
 
 /* The readers inside do not exclude this one; the tries of others to write may, for a moment. */
-static void read_by_try(void)
+bool come_in_by_try(void)
 {
 	double began = seconds_now();
 	int rc;
@@ -20,8 +23,13 @@ static void read_by_try(void)
 	do
 		rc = pawl_lock_try_acquire(table, 1, PAWL_SHARED);
 	while (tries_again(rc, began));
-	if (expect_code(rc, PAWL_SUCCESS, "try acquire by one more reader"))
-		release(1);
+	return expect_code(rc, PAWL_SUCCESS, "try acquire by one more reader");
+}
+
+bool come_in_by_time(void)
+{
+	return expect_code(pawl_lock_timed_acquire(table, 1, PAWL_SHARED, PATIENCE_S), PAWL_SUCCESS,
+			   "timed acquire by one more reader");
 }
 
 void try_alone(void)
@@ -37,7 +45,8 @@ void try_alone(void)
 			if (held == PAWL_EXCLUSIVE || mode == PAWL_EXCLUSIVE) {
 				expect_busy(mode, held);
 			} else {
-				read_by_try();
+				if (come_in_by_try())
+					release(1);
 			}
 		}
 		meet();
