@@ -537,15 +537,22 @@ static int64_t behind(const struct lock_setup *s, struct lock_slot *slot, int64_
 	return rma_await(&slot->client, next, -1, RMA_NE, 0, RMA_SOON, "a node to link itself");
 }
 
+/* A node has left twice, by one of these faults. */
+static bool is_no_place(int64_t next)
+{
+	return (FAULT(cached_granted) || FAULT(cached_early) || FAULT(cached_place) ||
+		FAULT(cached_resume) || FAULT(cached_glance) || FAULT(cached_claims) ||
+		FAULT(cached_ends)) &&
+	       (next & HAS_LEFT);
+}
+
 int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next, int64_t dir,
 		bool posts)
 {
 	struct rma_client *c = &slot->client;
 	struct rma_word status;
 
-	/* No place: the fault has left twice. */
-	if ((FAULT(cached_granted) || FAULT(cached_early) || FAULT(cached_resume)) &&
-	    (next & HAS_LEFT))
+	if (is_no_place(next))
 		return PAWL_SUCCESS;
 	while (next & TIMED) {
 		int64_t place = next & ~(TIMED | WRITES), old;
@@ -563,7 +570,7 @@ int nodes_grant(const struct lock_setup *s, struct lock_slot *slot, int64_t next
 		next = behind(s, slot, place, &dir) & ~TAKES;
 		rma_put(c, status, PASSED);
 		rma_flush(c, status); /* orders the mark before the return; pairs with D2 */
-		if (!next || ((FAULT(cached_place) || FAULT(cached_resume)) && (next & HAS_LEFT)))
+		if (!next || is_no_place(next))
 			return PAWL_SUCCESS;
 	}
 	status = cached_word_at(s, slot, place_node(next), LINE_STATUS);

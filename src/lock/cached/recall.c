@@ -551,7 +551,8 @@ static int enter_shared(const struct lock_setup *s, struct lock_slot *slot, int6
 	const bool keeps = !dir_has_some(*dir) && keeps_for_sharers(slot, *dir);
 	bool done;
 
-	if (slot->mode == PAWL_SHARED && !(keeps && !dir_debt(*dir)) &&
+	/* Where limits are lowered, there are to be some of both. */
+	if (slot->mode == PAWL_SHARED && (!keeps || dir_debt(*dir) || UNCACHED_ALWAYS) &&
 	    policy_shares_uncached(s, lock_own(slot), *dir, rma_keeps_order(&slot->client)) &&
 	    may_share_uncached(s, slot, *dir))
 		return share_uncached(s, slot, *dir);
