@@ -228,9 +228,10 @@ static bool misses(struct lock_slot *slot, int64_t w, bool refused)
 	return !(w & (EXCLUSIVE | KEEPS)) && (refused || !cached_admits(slot));
 }
 
-/* Wait for W. False: the deadline has passed. *waited: the node keeps the queue for sharers, and
- * the client, which they do not exclude, has waited for a while (S6). */
-static bool await_w(struct lock_slot *slot, bool *waited)
+/* Wait for W. False: the deadline has passed. Where the node keeps the queue for sharers, and they
+ * do not exclude the client, it looks again after *look_ns (S6), and then after a longer time, so
+ * that the transport notices if one of them has died. */
+static bool await_w(struct lock_slot *slot, uint64_t *look_ns)
 {
 	static const char what[] = "clients of its node to leave";
 	struct rma_word word = cached_word(slot, LINE_W);
@@ -250,10 +251,11 @@ static bool await_w(struct lock_slot *slot, bool *waited)
 				       slot->deadline_ns, what, &w);
 	joins = (w & KEEPS) && (w & SHARERS) && !(w & near_others(slot));
 	if (rma_await_until(&slot->client, word, HOLDERS | KEEPS, RMA_NE, w & (HOLDERS | KEEPS),
-			    RMA_SOON, joins ? cached_until(slot, TAKE_NS) : slot->deadline_ns, what,
-			    &w))
+			    RMA_SOON, joins ? cached_until(slot, *look_ns) : slot->deadline_ns,
+			    what, &w))
 		return true;
-	*waited = joins;
+	if (joins)
+		*look_ns = cached_longer(*look_ns);
 	return joins && !slot_is_late(slot);
 }
 
@@ -333,7 +335,8 @@ static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bo
 /* The client is the head of the queue of its node. */
 static int enter_from_queue(const struct lock_setup *s, struct lock_slot *slot, int64_t told)
 {
-	bool counted, late, refused = false, waited = false;
+	bool counted, late, refused = false;
+	uint64_t look_ns = TAKE_NS;
 	enum near n;
 
 	if ((told & HEAD_MASK) == HEAD_HAS_W)
@@ -341,7 +344,7 @@ static int enter_from_queue(const struct lock_setup *s, struct lock_slot *slot, 
 	if (told != HEAD_NOW && nodes_take_place(slot)) /* D1 */
 		return get_from_nodes(s, slot, true);
 	for (;;) {
-		if (take_handed(s, slot, true) || leave_join(s, slot, true, waited))
+		if (take_handed(s, slot, true) || leave_join(s, slot, true, look_ns > TAKE_NS))
 			return enter_as_head(s, slot);
 		if (misses(slot, near_get(slot), refused)) {
 			if (!stop_awaiting(slot))
@@ -356,7 +359,7 @@ static int enter_from_queue(const struct lock_setup *s, struct lock_slot *slot, 
 		if (counted)
 			leave_take_back(s, slot);
 		refused |= n == NEAR_MISS && counted;
-		if (late || !await_w(slot, &waited)) {
+		if (late || !await_w(slot, &look_ns)) {
 			if (!stop_awaiting(slot))
 				continue;
 			return pass_head(s, slot, PAWL_ERR_TIMEOUT);
