@@ -826,7 +826,7 @@ head:
 		:: atomic { JOINS -> COUNT };
 			if
 			:: atomic { STILL_IN -> NO_HEAD; goto cs }
-			:: atomic { !STILL_IN -> b = 1; q = 7; goto release }
+			:: atomic { !STILL_IN -> b = 1; q = 5; goto release }
 			fi
 #else
 		:: atomic { JOINS -> NO_HEAD; COUNT; goto cs }
@@ -1688,7 +1688,6 @@ done:
 		:: atomic { b && q == 1 -> b = 0; goto head }
 		:: atomic { b && q == 2 -> b = 0; q = 0; goto await }
 		:: atomic { b && q == 5 -> b = 0; q = 0; goto head }
-		:: atomic { b && q == 7 -> b = 0; q = 0; goto head }
 #if AHEADS
 		:: atomic { b && q == 3 -> b = 0; q = 0; goto before }
 #endif

@@ -600,8 +600,7 @@ static int acquire(const struct lock_setup *s, struct lock_slot *slot)
 	return PAWL_SUCCESS;
 }
 
-/* T7: a try finds another node's place in TAIL. If sharers keep the queue there, it takes that
- * over.
+/* T7: a try finds another node's place in TAIL, and takes the queue over if sharers keep it there.
  */
 static int try_behind(const struct lock_setup *s, struct lock_slot *slot, int64_t tail)
 {

@@ -118,7 +118,7 @@ void nodes_ask(const struct lock_setup *s, struct lock_slot *slot)
 }
 
 /* Whether this NEXT is of an exclusive client that stays until it has the lock. */
-static bool stays(int64_t next)
+static bool next_stays(int64_t next)
 {
 	return (next & WRITES) && !(next & TIMED);
 }
@@ -312,14 +312,21 @@ static int64_t try_swap(struct lock_slot *slot, int64_t expected, int64_t place)
 	return last;
 }
 
+/* Whether the node has no place that is still in the queue. */
+static bool has_no_place(struct lock_slot *slot)
+{
+	const int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
+
+	return status == 0 || status == PASSED;
+}
+
 bool nodes_try_enter(struct lock_slot *slot, int64_t expected, int64_t dir)
 {
 	struct cached_slot *own = lock_own(slot);
 	const int64_t left = dir_to_tail(dir, cached_home(slot));
 	int64_t last, place, before = modes_notes(slot);
-	int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
 
-	if (status != 0 && status != PASSED)
+	if (!has_no_place(slot))
 		return false;
 	place = reset(slot);
 	own->has_seen = own->has_uncached = false;
@@ -339,9 +346,8 @@ enum nodes nodes_try_behind(const struct lock_setup *s, struct lock_slot *slot, 
 {
 	struct cached_slot *own = lock_own(slot);
 	int64_t place, before = modes_notes(slot);
-	int64_t status = rma_peek(&slot->client, cached_word(slot, LINE_STATUS));
 
-	if (status != 0 && status != PASSED)
+	if (!has_no_place(slot))
 		return NODES_NONE;
 	own->has_seen = own->has_uncached = false;
 	own->may_leave = true;
@@ -398,7 +404,7 @@ bool nodes_seek(const struct lock_setup *s, struct lock_slot *slot, int node, in
 	rma_get(c, word, next);
 	rma_get(c, cached_word_at(s, slot, node, LINE_W), &w);
 	rma_flush(c, word); /* orders the gets before the looks */
-	if (!*next || stays(*next) || (*next & HAS_LEFT) || !(w & KEEPS))
+	if (!*next || next_stays(*next) || (*next & HAS_LEFT) || !(w & KEEPS))
 		return false;
 	rma_put(c, word, *next | TAKES);
 	/* Orders the mark before the look at W (T3); pairs with nodes_claim(). */
@@ -456,7 +462,7 @@ bool nodes_have_next(struct lock_slot *slot)
 
 bool nodes_next_writes(struct lock_slot *slot)
 {
-	return stays(rma_peek_ordered(&slot->client, my_next(slot)));
+	return next_stays(rma_peek_ordered(&slot->client, my_next(slot)));
 }
 
 bool nodes_next_excludes(struct lock_slot *slot)

@@ -633,21 +633,21 @@ void recall_share_handed(const struct lock_setup *s, struct lock_slot *slot, boo
 
 int recall_enter(const struct lock_setup *s, struct lock_slot *slot, int64_t *dir, uint64_t until)
 {
+	struct recall r = {.to = MODE_N};
+
 	*dir = first_settle(s, slot, policy_note_mode(*dir, slot->mode));
 	if (!is_exclusive(slot))
 		return enter_shared(s, slot, dir, until);
-	*dir = uncached_pay(s, slot, *dir);
+	r.dir = *dir = uncached_pay(s, slot, *dir);
 	if (dir_is_open(*dir) || dir_has_some(*dir)) {
-		struct recall r = {.dir = *dir, .lends = policy_lends(s, lock_own(slot), *dir)};
-		bool done = recall(s, slot, &r, until);
-
-		*dir = r.dir;
-		if (!done)
+		r.lends = policy_lends(s, lock_own(slot), *dir);
+		if (!recall(s, slot, &r, until)) {
+			*dir = r.dir;
 			return give_up(s, slot, dir);
+		}
 		*dir = note_recall(s, slot, &r);
 	} else if (dir_is_empty(*dir)) {
-		*dir =
-		    policy_note_visit(*dir, cached_me(slot), policy_get(*dir, P_HITS, HITS_BITS));
+		*dir = note_recall(s, slot, &r);
 	}
 	if (FAULT(cached_lend))
 		*dir = dir_none(*dir);

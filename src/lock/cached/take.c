@@ -85,11 +85,7 @@ void take_over(const struct lock_setup *s, struct lock_slot *slot, uint64_t look
 
 	if (node < 0 || !nodes_seek(s, slot, node, &next))
 		return;
-	if (!FAULT(cached_glance)) {
-		get(s, slot, node, &seen[node]); /* T3 */
-		flush(s, slot, node);
-	}
-	if (!is_kept(&seen[node]))
+	if (!FAULT(cached_glance) && !take_is_kept(s, slot, node)) /* T3 */
 		return;
 	kept = seen[node].status;
 	status = cached_word_at(s, slot, node, LINE_STATUS);

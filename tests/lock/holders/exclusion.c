@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 enum {
-	AT_ONCE = 3,   /* locks held at once */
-	AT_LEAST = 3,  /* the least rounds of a loop, however slow the machine */
-	SECTIONS = 20, /* of a client without contention */
-	LOOKS = 20,    /* for a client that holds for long */
-	WRITES_BEFORE = 40,
+	AT_ONCE = 3,        /* locks held at once */
+	AT_LEAST = 3,       /* the least rounds of a loop, however slow the machine */
+	SECTIONS = 20,      /* of a client without contention */
+	LOOKS = 20,         /* for a client that holds for long */
+	WRITES_BEFORE = 40, /* by each rank, before a reader comes */
 	LEASE_BUDGETS = 6
 };
 

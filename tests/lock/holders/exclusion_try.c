@@ -44,9 +44,8 @@ void try_alone(void)
 		for (int mode = PAWL_EXCLUSIVE; tap_rank != 0 && mode <= modes; mode++) {
 			if (held == PAWL_EXCLUSIVE || mode == PAWL_EXCLUSIVE) {
 				expect_busy(mode, held);
-			} else {
-				if (come_in_by_try())
-					release(1);
+			} else if (come_in_by_try()) {
+				release(1);
 			}
 		}
 		meet();
