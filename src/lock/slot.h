@@ -26,7 +26,7 @@ _Static_assert(SLOT_STATUS_NODE == SLOT_NEXT_NODE + 8 && SLOT_NEXT_NET == SLOT_S
 _Static_assert(RMA_HEADER_BYTES % SLOT_BYTES == 0, "slots are aligned to cache lines");
 
 /* Room for a protocol family's part of a slot. */
-enum { LOCK_OWN_BYTES = 128 };
+enum { LOCK_OWN_BYTES = 144 };
 
 /* The private half of a slot. */
 struct lock_slot {

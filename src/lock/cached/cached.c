@@ -581,7 +581,7 @@ static RMA_SLOW_PATH int acquire_slowly(const struct lock_setup *s, struct lock_
 	rc = enter_slowly(s, slot, n, counted);
 	own->since_ns = rma_clock(&slot->client);
 	if (own->trip_ns && rc == PAWL_SUCCESS)
-		policy_note_wait(own, own->since_ns - begin);
+		policy_note_wait(own, begin, own->since_ns, is_exclusive(slot));
 	return rc;
 }
 

@@ -212,6 +212,11 @@ struct cached_slot {
 	int64_t seen;
 	/* When it got this lock after a wait, or released it while others waited; 0: neither. */
 	uint64_t since_ns;
+	/* When it got a lock as an exclusive client last, and how long it has waited as a sharer
+	 * since, at the lock that it had acquired before. */
+	uint64_t wrote_ns;
+	uint32_t shared_ns;
+	uint32_t gather_ns; /* how long it waits for other writers: policy_note_wait() */
 };
 _Static_assert(sizeof(struct cached_slot) <= LOCK_OWN_BYTES, "it fits into a slot");
 

@@ -450,9 +450,9 @@ void nodes_gather(struct lock_slot *slot, uint64_t ns)
 	if (!ns)
 		return;
 	slot->from = -1;
-	rma_await_until(&slot->client, my_next(slot), -1, RMA_NE, 0, RMA_SOON,
-			cached_until(slot, ns), "a node to queue behind it, before it recalls",
-			&next);
+	/* Nothing ends this wait but the time. */
+	rma_await_until(&slot->client, my_next(slot), 0, RMA_NE, 0, RMA_SOON,
+			cached_until(slot, ns), "more writers to come, before it recalls", &next);
 }
 
 bool nodes_have_next(struct lock_slot *slot)

@@ -63,7 +63,7 @@ bool nodes_are_taken(struct lock_slot *slot);
 /* T4, of a client that has W alone, after sharers or not. False: another node has taken the queue
  * over. Else *dir is the directory; *stays becomes false if another node has tried to take over. */
 bool nodes_claim(struct lock_slot *slot, bool shared, int64_t *dir, bool *stays);
-/* The head waits until another node is next, for so long at most. */
+/* The head waits for so long, if its deadline allows, so that more writers come. */
 void nodes_gather(struct lock_slot *slot, uint64_t ns);
 /* Whether another node is next. */
 bool nodes_have_next(struct lock_slot *slot);

@@ -55,11 +55,17 @@
  *               warb 35: 3.63, not 4.23, 3.89; if only long waits do: 3.81, 3.56
  * WRITES_BRIEF  (30, 67, 90 %) ecsb 75 --iterations=300, 6 nodes of 2: 5.06, 3.20, 1.93; p99 of
  *               ecsb 50 --iterations=300, 24 nodes of 2, cx5-6nodes: 178, 57, 57 us
- * LONG_TRIPS    (4, 8, 16) 2 nodes of 4, xc30-aries, warb 35 with --iterations=500: 0.871, 0.802,
- *               0.730; 16 nodes of 2, cloudlab-cx3-20nodes, micro --fw=10 --locks=100000
- *               --zipf=0.5 --section=300 with --iterations=300: 12.0, 14.2, 14.2
- * LONG_MOST     (7, 15) the first of these: 0.782, 0.802; it is as great as the field allows
- * GATHER_TRIPS  (0, 1, 2, 4) the same: 0.730, 0.803, 0.802, 0.819; warb 35: 3.54, 3.74, 3.63, 3.68
+ * LONG_TRIPS    (4, 8, 16) 3.33, 3.23, 2.25: 8 nodes of 6, cloudlab-cx3-20nodes, warb 35 with
+ *               --iterations=416 --steady --seed=724; 3.63, 5.53, 5.50: 48 nodes of one, the same
+ *               machine, locktable --fw=35 --locks=20 --locality=80 --burst=100 --rest=50000 with
+ *               the same options
+ * LONG_MOST     (7, 15) the same: 3.11, 3.23; 5.43, 5.53; it is as great as the field allows
+ * GATHER_TRIPS  (0, 6, 12, 24) 10.2, 13.2, 14.3, 15.6, p99 22, 20, 22, 27 us: 6 nodes of 12,
+ *               cx5-6nodes, --option=topology="node:6 package:2 core:6" --bench=warb --fw=2
+ *               --iterations=277 --steady --seed=724; 64 nodes of one, the same machine, sob 2 with
+ *               --iterations=312 --steady --seed=729: 8.67, 9.45, 10.8, 10.4, p99 44, 55, 62, 81
+ * GATHER_LEAST  (2, 4, 8, no least) 1.38, 1.38, 1.34, 1.31, p99 11, 11, 14, 18 us: 3 nodes of one,
+ *               sob 2 with --iterations=6666 --steady --seed=723
  * PAYS_NODES    (64, 128, 256) p99 of 128 nodes as above with --think=1000000: 16, 20, 47 us
  * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.3, 0.1, 0.1 ms. With 0, shares always pay:
  *               2,560 nodes with --think=10000000 --seconds=0.3 have 74 ms, not 54 us
@@ -80,12 +86,12 @@
  * SOON_NS       (125, 250, 500, 1000) ecsb 100: 7.43, 7.82, 7.82, 7.82; 4 nodes of 32, micro
  *               --fw=75 --locks=4 --zipf=0.8 --section=300 --think=200: 3.49, 2.92, 2.51, 2.29
  *
- * Those of MEAN_WEIGHT, MOST_PASSES, MOST_WRITERS, LONG_TRIPS, LONG_MOST, GATHER_TRIPS, and of
- * MANY_SHIFT and MANY_LOCKS, are from before long waits counted for WRITES_MOST; that of MANY_LOCKS
- * also from before locks could have SOME at first. All but those of COUNTED, LOOKS and SOON_NS are
- * from before the time in which a client comes back began at the end of its release (ecsb 100:
- * 6.57, now 7.82; ecsb 50: 4.0, 4.3; warb 35: 3.67, 3.83), and from when a node still wrote MODE of
- * a busy home's node as it left the queue.
+ * Those of MEAN_WEIGHT, MOST_PASSES, MOST_WRITERS, and of MANY_SHIFT and MANY_LOCKS, are from
+ * before long waits counted for WRITES_MOST; that of MANY_LOCKS also from before locks could have
+ * SOME at first. All but those of COUNTED, LOOKS and SOON_NS are from before the time in which a
+ * client comes back began at the end of its release (ecsb 100: 6.57, now 7.82; ecsb 50: 4.0, 4.3;
+ * warb 35: 3.67, 3.83), and from when a node still wrote MODE of a busy home's node as it left the
+ * queue.
  */
 enum {
 	STAY = 32,       /* further acquires by a node that others wait for, */
@@ -94,7 +100,7 @@ enum {
 	STAY_LEAST = 8   /* but at least this part */
 };
 enum { MOST_UNCOUNTED = 64, TRIP_WEIGHT = 32 };
-enum { HOLD_SHIFT = 2 };       /* holds of a moving mean, as a power of two */
+enum { TIMES_SHIFT = 2 };      /* times of a moving mean, as a power of two */
 enum { PASSES_AS_BUILT = 16 }; /* acquires that pass the head of a node's queue */
 #define MOST_PASSES ATTEMPTS_OR(PASSES_AS_BUILT, 2)
 _Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
@@ -125,15 +131,16 @@ enum {
 	WRITES_OFTEN = MEAN_ONE * 3 / 10,
 	WRITES_MOST = MEAN_ONE * 9 / 10, /* where the client has to wait for other nodes, */
 	WRITES_BRIEF = MEAN_ONE * 2 / 3, /* and returns at once, and holds locks briefly */
-	PAYS_NODES = 128, /* of so many nodes, each has to use a share once for it to pay; */
-	PAYS_MOST = 2,    /* of more, so often at most */
-	FIRST_PAYS = 2,   /* first shares that are worth a message to each node */
-	HOME_PART = 8,    /* 1 / the weight of uses that a client of the home's node sees */
-	SOME_PAYS = 16,   /* looks of a writer at home that cost half a round trip */
-	NEAR_OWNS = 5,    /* 1 / the part of acquires at home for which a look at W there pays */
-	RUN_CACHES = 3,   /* visits in a row, of which the last one keeps X */
-	LONG_TRIPS = 8,   /* round trips in a long wait */
-	GATHER_TRIPS = 2, /* round trips that a recall takes */
+	PAYS_NODES = 128,  /* of so many nodes, each has to use a share once for it to pay; */
+	PAYS_MOST = 2,     /* of more, so often at most */
+	FIRST_PAYS = 2,    /* first shares that are worth a message to each node */
+	HOME_PART = 8,     /* 1 / the weight of uses that a client of the home's node sees */
+	SOME_PAYS = 16,    /* looks of a writer at home that cost half a round trip */
+	NEAR_OWNS = 5,     /* 1 / the part of acquires at home for which a look at W there pays */
+	RUN_CACHES = 3,    /* visits in a row, of which the last one keeps X */
+	LONG_TRIPS = 8,    /* round trips in a long wait */
+	GATHER_TRIPS = 12, /* round trips for which a writer waits for others at most; */
+	GATHER_LEAST = 4,  /* 1 / the part of its time that it has waited as a sharer at least */
 	/* A client that comes back in less passes others, and is passed by them; a hold that takes
 	 * less is brief. */
 	SOON_NS = 250
@@ -243,10 +250,14 @@ static inline bool policy_is_as_writer(const struct cached_slot *own)
 
 /* Whether sharers are many, for what this client has acquired lately: so what a writer recalls is
  * given back to them, and a sharer of a lock that its home's node has makes that share, too. Where
- * clients wait for other nodes, sharers that come in together make up for more writers. */
+ * clients wait for other nodes, sharers that come in together make up for more writers; but not at
+ * home, where a writer that finds X needs no message. (25.6 M acquires a second, 16.0 M if
+ * clients at home share as others do: --machine=xc30-aries --option=topology="node:48 core:2"
+ * --ranks=96 --bench=locktable --fw=35 --locks=20 --locality=99 --iterations=208 --steady
+ * --seed=722.) */
 static inline bool policy_shares(const struct cached_slot *own)
 {
-	if (!own->queued && !policy_waits_long(own))
+	if ((!own->queued || own->me == own->home) && !policy_waits_long(own))
 		return own->writes < WRITES_OFTEN;
 	return own->writes < (policy_is_brief(own) ? (int)WRITES_BRIEF : (int)WRITES_MOST);
 }
@@ -488,21 +499,54 @@ static inline int64_t policy_note_end(int64_t d)
 	return policy_set(d, P_WRITERS, WRITERS_BITS, 0);
 }
 
-/* The client has waited for so long at a lock that it did not hit. */
-static inline void policy_note_wait(struct cached_slot *own, uint64_t ns)
+/* A moving mean of times. */
+static inline void policy_mean(uint32_t *mean, uint64_t ns)
 {
+	const uint64_t most = UINT32_MAX >> TIMES_SHIFT, last = ns < most ? ns : most;
+
+	*mean += (uint32_t)(last >> TIMES_SHIFT) - (*mean >> TIMES_SHIFT);
+}
+
+/* For how long a writer is to wait for others, as this client has seen since its last exclusive
+ * acquire: what it has waited as a sharer is what it gains if writers come together. No longer than
+ * it has run, since later the clients that run are few; and not at all if that was short: then the
+ * lock does not limit the clients. */
+static inline uint64_t policy_shared_ns(const struct cached_slot *own, uint64_t now)
+{
+	const uint64_t from = own->wrote_ns + own->shared_ns;
+	const uint64_t ran = own->wrote_ns && now > from ? now - from : 0;
+
+	if (ran > (uint64_t)own->shared_ns * GATHER_LEAST)
+		return 0;
+	return ran < own->shared_ns ? ran : own->shared_ns;
+}
+
+/* The client has waited from `begin` to now, at a lock that it did not hit. */
+static inline void policy_note_wait(struct cached_slot *own, uint64_t begin, uint64_t now,
+				    bool exclusive)
+{
+	const uint64_t ns = now - begin;
 	const bool is_long = ns > (uint64_t)LONG_TRIPS * own->trip_ns;
 
 	own->long_waits = policy_moved(own->long_waits, is_long ? 1 : -1, LONG_MOST) & 15;
+	if (exclusive) {
+		policy_mean(&own->gather_ns, policy_shared_ns(own, begin));
+		own->wrote_ns = now;
+		own->shared_ns = 0;
+	} else if (own->returns && ns < UINT32_MAX - own->shared_ns) {
+		own->shared_ns += (uint32_t)ns;
+	}
 }
 
-/* How long a writer waits for another one before it recalls shares. Where all wait long, sharers
- * go on meanwhile, one recall serves both writers, and writers of its node come to QUEUE. */
+/* How long a writer waits for others before it recalls shares: sharers go on meanwhile, and one
+ * recall serves all writers. */
 static inline uint64_t policy_gather_ns(const struct cached_slot *own, bool exclusive, int64_t d)
 {
-	if (!exclusive || !dir_is_open(d) || dir_mode(d) != MODE_S || !policy_waits_long(own))
+	const uint64_t most = (uint64_t)GATHER_TRIPS * own->trip_ns;
+
+	if (!exclusive || !dir_is_open(d) || dir_mode(d) != MODE_S)
 		return 0;
-	return (uint64_t)GATHER_TRIPS * own->trip_ns;
+	return own->gather_ns < most ? own->gather_ns : most;
 }
 
 /* Whether the node grants to the next one without giving back what it has recalled before. */
@@ -520,9 +564,7 @@ static inline bool policy_passes_on(struct cached_slot *own, int64_t *d)
 /* The client has held a lock for which others wait for so long. */
 static inline void policy_note_hold(struct cached_slot *own, uint64_t ns)
 {
-	const uint64_t most = UINT32_MAX >> HOLD_SHIFT, last = ns < most ? ns : most;
-
-	own->hold_ns += (uint32_t)(last >> HOLD_SHIFT) - (own->hold_ns >> HOLD_SHIFT);
+	policy_mean(&own->hold_ns, ns);
 }
 
 /* A round trip has taken so long. A client that lost its processor meanwhile says little. */
