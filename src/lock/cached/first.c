@@ -12,10 +12,8 @@ static int64_t field(int64_t vote, int shift)
 
 static enum first decide(const struct lock_setup *s, struct lock_slot *slot, int64_t vote)
 {
-	const struct cached_constants *k = s->state;
-
-	return policy_first(field(vote, 0), field(vote, WRITES_SHIFT), field(vote, AWAY_SHIFT),
-			    k->nodes, rma_keeps_order(&slot->client));
+	return policy_first(s, field(vote, 0), field(vote, WRITES_SHIFT), field(vote, AWAY_SHIFT),
+			    rma_keeps_order(&slot->client));
 }
 
 /* Add to VOTE. Returns VOTE before. */
