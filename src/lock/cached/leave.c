@@ -67,14 +67,14 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 
 /* U5: the directory with SOME or without it, for a TAIL that says that the queue is empty. The
  * client has found that no uncached sharer is in, and nobody else at the home's node. */
-static int64_t with_some(struct lock_slot *slot, int64_t dir)
+static int64_t with_some(const struct lock_setup *s, struct lock_slot *slot, int64_t dir)
 {
 	const bool ordered = rma_keeps_order(&slot->client);
 
 	if ((!dir_may_have_some(dir, cached_home(slot)) && !FAULT(cached_opens)) ||
 	    !policy_allows_uncached(dir, ordered))
 		return dir & ~SOME;
-	return policy_leaves_some(lock_own(slot), ordered) ? dir | SOME : dir;
+	return policy_leaves_some(s, lock_own(slot), ordered) ? dir | SOME : dir;
 }
 
 /* W becomes free, and the node does not keep the queue any more. */
@@ -150,7 +150,7 @@ static int leave_queue(const struct lock_setup *s, struct lock_slot *slot, bool 
 	    hand_over(s, slot))
 		return PAWL_SUCCESS;
 	settle(s, slot, &dir);
-	dir = with_some(slot, dir);
+	dir = with_some(s, slot, dir);
 	if (FAULT(cached_early))
 		free_w(slot);
 	nodes_forget(slot);

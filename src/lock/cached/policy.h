@@ -204,15 +204,22 @@ static inline bool policy_expects_no_use(const struct lock_setup *s)
 	return s->n >= (uint64_t)MANY_LOCKS;
 }
 
+/* Whether no sharer is to use a lock uncached, where so many of MEAN_ONE acquires are exclusive:
+ * where clients often meet at a lock, and exclusive ones are not few, to keep the queue (S5) is
+ * better. */
+static inline bool policy_uses_no_uncached(const struct lock_setup *s, int64_t writes)
+{
+	return s->n < (uint64_t)FEW_LOCKS * (uint64_t)s->topo->nranks && writes >= WRITES_SOME &&
+	       !UNCACHED_ALWAYS;
+}
+
 /* Whether a lock that its home's node has at first has SOME, too. That saves a sharer away from
  * home a round trip, and costs a writer there half of one: it has to look for sharers, unless the
- * home's node has X. It costs one at home a look. But where clients often meet at a lock, and
- * exclusive ones are not few, sharers keep the queue (S5), which is better. */
+ * home's node has X. It costs one at home a look. */
 static inline bool policy_begins_with_some(const struct lock_setup *s, int64_t acquires,
 					   int64_t writes, int64_t away)
 {
-	if (s->n < (uint64_t)FEW_LOCKS * (uint64_t)s->topo->nranks && !UNCACHED_ALWAYS &&
-	    writes * MEAN_ONE >= acquires * WRITES_SOME)
+	if (policy_uses_no_uncached(s, writes * MEAN_ONE / acquires))
 		return false;
 	return away * (2 * (acquires - writes) - writes) * SOME_PAYS > acquires * writes;
 }
@@ -450,8 +457,11 @@ static inline bool policy_expects_some(const struct cached_slot *own, bool order
 }
 
 /* Whether a writer that leaves the queue lets sharers use the lock uncached without a miss. */
-static inline bool policy_leaves_some(const struct cached_slot *own, bool ordered)
+static inline bool policy_leaves_some(const struct lock_setup *s, const struct cached_slot *own,
+				      bool ordered)
 {
+	if (policy_uses_no_uncached(s, own->writes))
+		return false;
 	return own->first == FIRST_SOME || (own->first == FIRST_UNKNOWN && policy_has_no_use(own) &&
 					    policy_expects_some(own, ordered));
 }
@@ -475,7 +485,8 @@ static inline int policy_uncached_most(const struct lock_setup *s)
 static inline bool policy_shares_uncached(const struct lock_setup *s, struct cached_slot *own,
 					  int64_t d, bool ordered)
 {
-	if (own->me == own->home || !policy_allows_uncached(d, ordered))
+	if (own->me == own->home || !policy_allows_uncached(d, ordered) ||
+	    policy_uses_no_uncached(s, own->writes))
 		return false;
 	policy_note_use(own, d); /* what the last writer has found */
 	if (!policy_has_no_use(own) ||
@@ -497,7 +508,8 @@ static inline bool policy_tries_uncached(const struct lock_setup *s, const struc
 {
 	return policy_has_no_use(own) && policy_expects_some(own, ordered) &&
 	       (UNCACHED_ALWAYS || !policy_waits_long(own)) && own->me != own->home &&
-	       own->uncached < policy_uncached_most(s) - 1;
+	       own->uncached < policy_uncached_most(s) - 1 &&
+	       !policy_uses_no_uncached(s, own->writes);
 }
 
 /* Whether an exclusive client may meet uncached sharers where order is kept, so that it gets
