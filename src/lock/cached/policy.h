@@ -82,7 +82,7 @@
  *               --iterations=1000
  * FEW_LOCKS     (0, 1, 8, 16) 27.5, 38.1, 38.1, 38.1, p99 20, 11, 11, 11 us: 16 nodes of 4,
  *               xc30-aries, locktable --fw=50 --locks=20 --locality=90 with --iterations=312
- *               --steady --seed=724; 38.1, 38.1, 43.0, 43.0, p99 15, 15, 10, 10 us: 24 nodes of 3,
+ *               --steady --seed=724; 38.1, 38.1, 42.5, 42.5, p99 15, 15, 10, 10 us: 24 nodes of 3,
  *               cx5-6nodes, locktable --fw=35 --locks=100 --locality=85 --section=50 with
  *               --iterations=277 --steady --seed=728
  * NEAR_OWNS     same; decides only where the transport keeps no order
