@@ -207,7 +207,7 @@ static inline bool policy_expects_no_use(const struct lock_setup *s)
 /* Whether no sharer is to use a lock uncached, where so many of MEAN_ONE acquires are exclusive:
  * where clients often meet at a lock, and exclusive ones are not few, to keep the queue (S5) is
  * better. */
-static inline bool policy_uses_no_uncached(const struct lock_setup *s, int64_t writes)
+static inline bool policy_avoids_uncached(const struct lock_setup *s, int64_t writes)
 {
 	return s->n < (uint64_t)FEW_LOCKS * (uint64_t)s->topo->nranks && writes >= WRITES_SOME &&
 	       !UNCACHED_ALWAYS;
@@ -219,7 +219,7 @@ static inline bool policy_uses_no_uncached(const struct lock_setup *s, int64_t w
 static inline bool policy_begins_with_some(const struct lock_setup *s, int64_t acquires,
 					   int64_t writes, int64_t away)
 {
-	if (policy_uses_no_uncached(s, writes * MEAN_ONE / acquires))
+	if (policy_avoids_uncached(s, writes * MEAN_ONE / acquires))
 		return false;
 	return away * (2 * (acquires - writes) - writes) * SOME_PAYS > acquires * writes;
 }
@@ -460,7 +460,7 @@ static inline bool policy_expects_some(const struct cached_slot *own, bool order
 static inline bool policy_leaves_some(const struct lock_setup *s, const struct cached_slot *own,
 				      bool ordered)
 {
-	if (policy_uses_no_uncached(s, own->writes))
+	if (policy_avoids_uncached(s, own->writes))
 		return false;
 	return own->first == FIRST_SOME || (own->first == FIRST_UNKNOWN && policy_has_no_use(own) &&
 					    policy_expects_some(own, ordered));
@@ -486,7 +486,7 @@ static inline bool policy_shares_uncached(const struct lock_setup *s, struct cac
 					  int64_t d, bool ordered)
 {
 	if (own->me == own->home || !policy_allows_uncached(d, ordered) ||
-	    policy_uses_no_uncached(s, own->writes))
+	    policy_avoids_uncached(s, own->writes))
 		return false;
 	policy_note_use(own, d); /* what the last writer has found */
 	if (!policy_has_no_use(own) ||
@@ -509,7 +509,7 @@ static inline bool policy_tries_uncached(const struct lock_setup *s, const struc
 	return policy_has_no_use(own) && policy_expects_some(own, ordered) &&
 	       (UNCACHED_ALWAYS || !policy_waits_long(own)) && own->me != own->home &&
 	       own->uncached < policy_uncached_most(s) - 1 &&
-	       !policy_uses_no_uncached(s, own->writes);
+	       !policy_avoids_uncached(s, own->writes);
 }
 
 /* Whether an exclusive client may meet uncached sharers where order is kept, so that it gets
@@ -538,8 +538,8 @@ static inline void policy_mean(uint32_t *mean, uint64_t ns)
 
 /* For how long a writer is to wait for others, as this client has seen since its last exclusive
  * acquire: what it has waited as a sharer is what it gains if writers come together. No longer than
- * it has run, since later the clients that run are few; and not at all if that was short: then the
- * lock does not limit the clients. */
+ * it has not waited, since after such a time most clients wait as writers; and not at all if it has
+ * waited for a small part of its time: then the lock does not limit the clients. */
 static inline uint64_t policy_shared_ns(const struct cached_slot *own, uint64_t now)
 {
 	const uint64_t from = own->wrote_ns + own->shared_ns;
