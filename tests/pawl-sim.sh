@@ -125,6 +125,18 @@ steadied()
 }
 check "a run that is not steady" steadied
 
+# Twice as long each time: 20000 acquires and their warm-up are not measured; then nor are 40000.
+lengthened()
+{
+	set -- --machine=cx6-4nodes --ranks=8 --iterations=2500 --fw=100
+	[ "$(figure acquires "$@" --lock=d-mcs,mgl --lengthen=2 | sort -u)" = 80000 ] &&
+		[ "$(figure lengthened "$@" --lock=mgl --lengthen=2)" = 2 ] &&
+		[ "$(figure lengthened "$@" --lock=mgl --steady)" = 0 ] &&
+		[ "$(figure lengthened "$@" --lock=mgl --steady --lengthen=1)" = 1 ] &&
+		! sim "$@" --lengthen=7
+}
+check "runs that are made equally long" lengthened
+
 # No operation leaves the node if all locks are near.
 near_stays()
 {

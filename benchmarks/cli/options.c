@@ -196,6 +196,8 @@ static const struct cli_row rows[] = {
 		 "are reached"},
 	{CLI_FLAG, SIM, "steady", AT(steady),
 	 .help = "run a lock that is not steady for longer: see the manual"},
+	{CLI_INT, SIM, "lengthen", .argument = "N", AT(lengthen), .least = 0, .most = 6,
+	 .help = "run each lock for longer N times, as if it had not been steady (default: 0)"},
 	{CLI_SECONDS, BENCH, "warmup", .argument = "S", AT(warmup), .low = 0, .high = 3600,
 	 .help = "warm-up before each measurement (default: a tenth)"},
 	{CLI_INT, BENCH, "repetitions", .argument = "R", AT(repetitions), .least = 1, .most = 1000,

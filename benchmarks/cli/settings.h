@@ -51,6 +51,7 @@ struct settings {
 	bool simulate;
 	enum homes homes;
 	bool steady;
+	int lengthen;
 	const char *machine, *machines; /* a name or file, and the folder of machines */
 	const char *platform;           /* SimGrid's; NULL: as the machine has it */
 	const char *trace;              /* the file for the time line; NULL: none */

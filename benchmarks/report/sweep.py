@@ -8,7 +8,7 @@ import os
 import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Iterable, Sequence
+from typing import Callable, Iterable, Sequence
 
 from . import launch
 from .results import BadInput, Result
@@ -31,8 +31,8 @@ million, how these are drawn, the share of writers, sections, pauses and bursts.
 the build tree (default: the current folder) for --kind and each other kind in each, prints a row
 for each setting, and then the distribution: the throughput of the kind over that of the best other
 one, and the 99th percentile of its latency over that kind's. A run that is not steady is made
-longer (pawl-sim --steady); a row whose runs are not steady then says so. The same seed gives the
-same rows."""
+longer (pawl-sim --steady), and then those of the other kinds are as long (--lengthen); a row whose
+runs are not steady then says so. The same seed gives the same rows."""
 
 
 @dataclass(frozen=True)
@@ -148,14 +148,17 @@ def share_of_slowest(r: Result) -> float:
     return r.slowest * r.active / r.throughput
 
 
-def run_kind(simulator: Simulator, s: Setting, lock: str, args: argparse.Namespace
-             ) -> tuple[Result | None, str]:
-    """The result of the kind, and why its run is not steady; None: it cannot take part."""
+Done = tuple[Result | None, str]
+"""The result of a kind, and why its run is not steady; None: it cannot take part."""
+
+
+def run_kind(simulator: Simulator, s: Setting, lock: str, args: argparse.Namespace,
+             more: Sequence[str] = ()) -> Done:
     length = [f"--iterations={max(LEAST // s.ranks, 20)}"]
     if args.seconds:
         length.append(f"--seconds={args.seconds:g}")
     try:
-        options = [f"--lock={lock}", f"--seed={args.seed + 1}", *length, *s.options]
+        options = [f"--lock={lock}", f"--seed={args.seed + 1}", *length, *s.options, *more]
         result, = simulator.run(s.machine, s.ranks, options)
     except BadInput as error:
         if lock == args.kind:
@@ -165,10 +168,27 @@ def run_kind(simulator: Simulator, s: Setting, lock: str, args: argparse.Namespa
     return result, why and f"{lock}: {why}"
 
 
+def lengthenings(r: Result | None) -> int:
+    return r.get("lengthened", 0) if r else 0
+
+
+def run_kinds(locks: Sequence[str], run: Callable[[str, Sequence[str]], Done],
+              pool: ThreadPoolExecutor) -> list[Done]:
+    """Runs of all kinds that are equally long, once that of each is steady, or as long as it may
+    be: what a kind has in a short run, as the first uses of its locks, is not held against what
+    another has in a long one."""
+    done = dict(zip(locks, pool.map(lambda lock: run(lock, ()), locks)))
+    while len({lengthenings(r) for r, _ in done.values() if r}) > 1:
+        most = max(lengthenings(r) for r, _ in done.values())
+        short = [lock for lock, (r, _) in done.items() if r and lengthenings(r) < most]
+        done.update(zip(short, pool.map(lambda lock: run(lock, [f"--lengthen={most}"]), short)))
+    return list(done.values())
+
+
 def measure(simulator: Simulator, s: Setting, args: argparse.Namespace,
             pool: ThreadPoolExecutor) -> Row:
     locks = (args.kind, *args.others)
-    done = list(pool.map(lambda lock: run_kind(simulator, s, lock, args), locks))
+    done = run_kinds(locks, lambda lock, more: run_kind(simulator, s, lock, args, more), pool)
     rates = {lock: r for lock, (r, _) in zip(locks, done) if r and r.throughput > 0}
     row = Row(s, args.kind, rates)
     row.unsteady = [why for r, why in done if r and why]

@@ -108,7 +108,7 @@ static void put_over_time(FILE *out, const struct settings *s, const struct outc
 
 static void put_steady(FILE *out, const struct outcome *o)
 {
-	fprintf(out, ",\"halves\":%.4f", o->halves);
+	fprintf(out, ",\"halves\":%.4f,\"lengthened\":%d", o->halves, o->lengthened);
 	if (!o->unsteady[0])
 		return;
 	fprintf(out, ",");

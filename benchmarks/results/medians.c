@@ -90,6 +90,8 @@ struct outcome result_sum(const struct result *r)
 		sum.seconds += o->seconds;
 		sum.max = fmax(sum.max, o->max);
 		sum.counted = sum.counted || o->counted;
+		if (o->lengthened > sum.lengthened)
+			sum.lengthened = o->lengthened;
 		if (o->unsteady[0])
 			memcpy(sum.unsteady, o->unsteady, sizeof sum.unsteady);
 	}

@@ -29,6 +29,7 @@ struct outcome {
 	double
 	    halves; /* acquires of the second half of the time for each of the first; simulated */
 	char unsteady[64]; /* why the run is not steady, or ""; simulated */
+	int lengthened;    /* how often it was made longer; simulated */
 	double aborts;     /* of ranges, per acquire; 0 if not counted */
 	int rows;          /* of the workload's */
 	double row[MAX_ROWS][MAX_COLUMNS];

@@ -164,13 +164,16 @@ static void begin_measuring(struct sim_run *run)
 }
 
 /* A table that fills and a space that grows are never steady. */
+static bool can_be_steady(const struct sim_run *run)
+{
+	return !workload_is(run->workload, W_BY_ITSELF) && !workload_is(run->workload, W_GROWS);
+}
+
 static bool is_steady(struct sim_run *run)
 {
 	double wanted = run->writers == UINT32_MAX ? 1 : run->writers * 0x1p-32;
 	uint64_t acquires = 0, exclusive = 0;
 
-	if (workload_is(run->workload, W_BY_ITSELF) || workload_is(run->workload, W_GROWS))
-		return true;
 	for (int id = 0; id < run->ranks; id++) {
 		acquires += run->part[id].acquires;
 		exclusive += run->part[id].exclusive;
@@ -180,6 +183,16 @@ static bool is_steady(struct sim_run *run)
 		wanted = acquires ? (double)exclusive / (double)acquires : 0;
 	return steady_is(steady_halves(&run->steady, run->start, engine_now()), acquires, exclusive,
 			 wanted, run->unsteady, sizeof run->unsteady);
+}
+
+static bool has_to_go_on(struct sim_run *run)
+{
+	const int times = run->steady.lengthened;
+
+	if (!can_be_steady(run))
+		return false;
+	return (!is_steady(run) && run->set->steady && times < STEADY_LENGTHENINGS) ||
+	       times < run->set->lengthen;
 }
 
 /* Measure anew from here on, for longer. */
@@ -218,7 +231,7 @@ void sim_note_turn(struct sim_rank *r, sim_time took, bool exclusive)
 	times_add(&run->hist, took);
 	if (run->done < run->warm + run->most || engine_now() < run->start + run->limit)
 		return;
-	if (!is_steady(run) && run->set->steady && run->steady.lengthened < STEADY_LENGTHENINGS) {
+	if (has_to_go_on(run)) {
 		lengthen(run);
 		return;
 	}

@@ -300,6 +300,7 @@ static void add_up(const struct sim_run *run, struct outcome *out)
 	out->throughput = out->seconds > 0 ? (double)out->acquires / out->seconds : 0;
 	out->halves = steady_halves(&run->steady, run->start, run->end);
 	snprintf(out->unsteady, sizeof out->unsteady, "%s", run->unsteady);
+	out->lengthened = run->steady.lengthened;
 	out->slowest = out->seconds > 0 ? least / out->seconds : 0;
 	out->fairness = acquires ? jain(acquires, active) : 0;
 	free(acquires);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Settings drawn from a seed, and what their results say."""
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from report import sweep
 from report.results import Result
@@ -44,6 +45,25 @@ class Sweep(unittest.TestCase):
         said = dict(sweep.summary([row]))
         self.assertEqual(said["worst"], "0.25")
         self.assertEqual(said["0.9 of the best other kind or more"], "0 %")
+
+    def test_all_kinds_run_as_long_as_the_longest(self):
+        asked = []
+
+        def run(lock, more):
+            asked.append((lock, *more))
+            least = int(more[0].split("=")[1]) if more else 0
+            # At twice the length, that of c is no more steady.
+            lengthened = {"b": 1, "c": 3 if least else 0}.get(lock, 0)
+            return (None, "no") if lock == "d" else (
+                result(lock, lengthened=max(lengthened, least)), "")
+
+        with ThreadPoolExecutor(1) as pool:
+            done = sweep.run_kinds("abcd", run, pool)
+        self.assertEqual([r and (r.lock, r.get("lengthened", 0)) for r, _ in done],
+                         [("a", 3), ("b", 3), ("c", 3), None])
+        self.assertEqual(asked, [("a",), ("b",), ("c",), ("d",), ("a", "--lengthen=1"),
+                                 ("c", "--lengthen=1"), ("a", "--lengthen=3"),
+                                 ("b", "--lengthen=3")])
 
 
 if __name__ == "__main__":
