@@ -792,6 +792,12 @@ cached:
 			:: !back[n] || ADMITS(n) -> goto try
 			:: MAY_TIME_OUT -> goto out
 			fi
+		/* ... a sharer whose node is about to leave the queue, for that */
+		:: c == S && mode[n] == S && keeps[n] && EXCLUDED ->
+			if
+			:: !keeps[n] -> goto try
+			:: MAY_TIME_OUT -> goto out
+			fi
 		/* ... and one at the home's node waits, but not for ever, while another node is last */
 #ifndef UNVISITED
 		:: atomic { n == HOME && tail && !LAST && !nq[n] && !z -> z = 1; goto try }
