@@ -200,7 +200,7 @@ static int take_granted(const struct lock_setup *s, struct lock_slot *slot, int6
 static bool take_handed(const struct lock_setup *s, struct lock_slot *slot, bool is_head)
 {
 	/* Where sharers are many, they are to enter together, from the queue. */
-	if (!is_head && !is_exclusive(slot) && policy_shares(lock_own(slot)))
+	if (!is_head && !is_exclusive(slot) && policy_shares(s, lock_own(slot)))
 		return false;
 	if (!is_head && FAULT(cached_awaited)) /* else a client that comes later mends it */
 		return false;

@@ -37,7 +37,7 @@ static void settle(const struct lock_setup *s, struct lock_slot *slot, int64_t *
 
 	if (has_next && policy_passes_on(lock_own(slot), dir)) /* L2 */
 		return;
-	if (!dir_is_empty(*dir) && policy_gives_back(lock_own(slot), *dir)) { /* L3 */
+	if (!dir_is_empty(*dir) && policy_gives_back(s, lock_own(slot), *dir)) { /* L3 */
 		enum mode mode = dir_mode(*dir);
 
 		*dir = policy_note_end(*dir);

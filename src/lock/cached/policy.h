@@ -12,101 +12,90 @@
  * M: micro --zipf=0.8 --locks=1000, C: micro --locks=100000. "same": to three digits in ecsb 1 and
  * 10. N nodes of M: --option=topology="node:N core:M" and --ranks=N*M; another machine is named.
  *
- * STAY          ecsb 10: 10.1, 10.8, 11.3; ecsb 50: 3.76, 4.25, 4.44, but then of 90 settings at
- *               random 84 % have 0.75 of the best other kind, not 89 %
- * TRIP_NS       ecsb 10: 10.8, 10.8, 10.6; decides where round trips are long: two hosts over TCP
+ * STAY          ecsb 10: 11.9, 12.1, 12.1; ecsb 50: 6.23, 7.72, 8.91; ecsb 100: 10.1, 13.1, 15.5.
+ *               But 6.54, 6.52, 4.82, p99 79, 153, 407 us: 16 nodes of 4, xc30-aries, ecsb 100
+ *               with --iterations=1000
+ * TRIP_NS       ecsb 10: 12.1, 12.1, 12.0; decides where round trips are long: two hosts over TCP
  *               have about 1.4 M ecsb 100, 0.4 M if stays do not follow the round trip
- * TRIP_WEIGHT   same; a stay follows a round trip that has become longer
- * STAY_NS       wcsb 20: 0.690, 0.698, 0.705; all exclusive sections of 1 us lose with half
- * MOST_PASSES   ecsb 100: 5.57, 6.57, 8.26 (31), for longer waits; ecsb 50: 4.18, 4.09, 4.16
- * LOOKS         (0, 32, 64, 128) 154, 183, 195, 196, p99 3.5, 3.0, 2.3, 2.1 us: 4 nodes of 12,
+ * STAY_NS       ecsb 100 --section=1000: 0.844, 0.897, 0.930, p99 1.3, 2.3, 4.1 ms
+ * MOST_PASSES   (8, 16, 31) ecsb 100: 7.81, 10.6, 13.1; ecsb 50: 5.93, 7.29, 7.72; it is as great
+ *               as the field allows
+ * LOOKS         (0, 32, 64, 128) 150, 183, 193, 197, p99 3.6, 2.9, 2.3, 2.1 us: 4 nodes of 12,
  *               cloudlab-cx3-20nodes, locktable --fw=20 --locks=40 --locality=100 --seed=7 with
- *               --iterations=1000. Looks of clients that are mostly exclusive, too: --fw=75
- *               --locks=20 77 in place of 81, p99 7.4 and 2.8 us
+ *               --iterations=1000
+ * WRITES_LOOKS  (20, 67, 90 %) the same, --locks=20 --fw=50: 81, 86, 86; --fw=75: 81, 81, 78, p99
+ *               2.9, 2.9, 6.8 us
  * MOST_BESIDE   same; bounds how long a client waits beside the queue
- * MOST_WRITERS  warb 35: 3.62, 3.63; it is as great as the field allows
- * MANY_SHIFT    (8, 32, 128 nodes; so many nodes with --option=topology="node:N core:1" --fw=5,
- *               acquires a second and p99) 128: 7.4, 7.4, 8.9 M, 365, 365, 323 us; 512: all
- *               8.4 M, 2.3 ms; without: 7.3 M, 357 us, and 3.0 M, 3.7 ms
- * COUNTED       C 1: 427, 410, 412; L 5: 324, 323, 320; V 100: 114, 115, 112. 64 tell too seldom
- *               that 1 % are away, for which SOME pays: 193, not 206: 16 nodes of 4, xc30-aries,
- *               locktable --fw=20 --locks=1000 --locality=99 --section=100 --iterations=312
+ * MOST_WRITERS  (15, 30) warb 35: 4.57, 3.78, p99 174, 216 us; but 0.863, 0.981: 64 nodes of one,
+ *               warb 75 --iterations=312 --seed=722
+ * MANY_SHIFT    (4, 5, 6, none) 7.58, 7.58, 7.72, 6.87, p99 315, 315, 315, 365 us: 128 nodes of
+ * one, ecsb 5; 4.53, 4.53, 4.53, 2.72: 512 nodes, --iterations=40 COUNTED       C 1: 427, 410, 412;
+ * L 5: 324, 322, 319; V 100: 114, 114, 113. 64 tell too seldom that 1 % are away, for which SOME
+ * pays: 199, 201, 214: 16 nodes of 4, xc30-aries, locktable --fw=20 --locks=1000 --locality=99
+ * --section=100 --iterations=312
  *               --steady --seed=719
- * MANY_LOCKS    (more than the table has, and fewer) 180, 198: --option=topology="node:16 core:8"
+ * MANY_LOCKS    (more than the table has, and fewer) 176, 217: --option=topology="node:16 core:8"
  *               --ranks=128 --bench=locktable --fw=10 --locks=10000 --locality=90
  *               --iterations=156 --steady --seed=704. In a smaller table the first sharer of a
  *               node caches the lock, and the others need no far operation
- * MEAN_WEIGHT   wcsb 20: 0.643, 0.669, 0.701; warb 35: 3.61, 3.63, 3.97
- * UNSEEN_MOST   (0, 1, 3) 20.3, 22.2, 23.5: --option=topology="node:2 core:16" --ranks=32
+ * MEAN_WEIGHT   wcsb 20: 0.717, 0.735, 0.748; warb 35: 3.97, 3.78, 3.95
+ * UNSEEN_MOST   (0, 1, 3) 19.6, 20.9, 21.7: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000; it is as
  *               great as the field allows
- * BEHIND_MOST   (4, 8, 15) 7.70, 7.87, 7.93: 2 nodes of 32, xc30-aries, micro --fw=35
- *               --locks=4 with --iterations=312 --steady --seed=302
- * WRITES_SOME   (10, 20, 40 %) the same: 12.1, 12.1, 5.34. 64 nodes of one,
+ * BEHIND_MOST   (0, 4, 8, 15) 12.1, 11.6, 12.0, 12.3, p99 34, 35, 29, 26 us: 2 nodes of 32,
+ *               xc30-aries, micro --fw=35 --locks=4 with --iterations=312 --steady --seed=302
+ * WRITES_SOME   (10, 20, 40 %) the same: 12.2, 12.0, 6.09. 64 nodes of one,
  *               cloudlab-cx3-20nodes, locktable --fw=35 --locks=100 --locality=90
- *               --iterations=312 --steady --seed=719: 55.2, 53.3, 41.5, and 40.9 without S5. 12
- *               nodes of 4, cx5-6nodes, micro --fw=50 --locks=10 --zipf=0 --iterations=416 --steady
- *               --seed=727: 6.84, 6.88, 6.25, without S5 5.78; p99 13, 13, 20, 23 us. Where fewer
- *               are exclusive, sharers are in together
- * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.668, 0.698, 0.703; C 20: 81.2, 77.6, 77.4.
- * WRITES_MOST   (45, 90 %) wcsb 75 --think=10000 --iterations=300, 48 nodes of 2, cx5-6nodes:
- *               0.198, 0.246; p99 (90, 100 %) of sob 95 --section=3000 --iterations=300, 8 nodes of
- *               2: 250, 457 us. If only clients that were queued count as waiting: ecsb 50: 4.09,
- *               warb 35: 3.63, not 4.23, 3.89; if only long waits do: 3.81, 3.56
- * WRITES_BRIEF  (30, 67, 90 %) ecsb 75 --iterations=300, 6 nodes of 2: 5.06, 3.20, 1.93; p99 of
- *               ecsb 50 --iterations=300, 24 nodes of 2, cx5-6nodes: 178, 57, 57 us
- * LONG_TRIPS    (4, 8, 16) 3.33, 3.23, 2.25: 8 nodes of 6, cloudlab-cx3-20nodes, warb 35 with
- *               --iterations=416 --steady --seed=724; 3.63, 5.53, 5.50: 48 nodes of one, the same
+ *               --iterations=312 --steady --seed=719: 55.0, 53.1, 40.8. 12 nodes of 4, cx5-6nodes,
+ *               micro --fw=50 --locks=10 --zipf=0 --iterations=416 --steady --seed=727: 6.67, 6.66,
+ *               5.97; p99 14, 14, 21 us. Where fewer are exclusive, sharers are in together
+ * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.689, 0.735, 0.750; C 20: 91.7, 77.9, 77.5
+ * LONG_TRIPS    (4, 8, 16) 3.31, 3.25, 2.26: 8 nodes of 6, cloudlab-cx3-20nodes, warb 35 with
+ *               --iterations=416 --steady --seed=724; 3.63, 6.66, 6.66: 48 nodes of one, the same
  *               machine, locktable --fw=35 --locks=20 --locality=80 --burst=100 --rest=50000 with
  *               the same options
- * LONG_MOST     (7, 15) the same: 3.11, 3.23; 5.43, 5.53; it is as great as the field allows
- * GATHER_TRIPS  (0, 6, 12, 24) 10.2, 13.2, 14.3, 15.6, p99 22, 20, 22, 27 us: 6 nodes of 12,
+ * LONG_MOST     (7, 15) the same: 3.04, 3.25; 6.66, 6.66; it is as great as the field allows
+ * GATHER_TRIPS  (0, 6, 12, 24) 10.7, 12.4, 14.7, 15.6, p99 15, 18, 20, 28 us: 6 nodes of 12,
  *               cx5-6nodes, --option=topology="node:6 package:2 core:6" --bench=warb --fw=2
  *               --iterations=277 --steady --seed=724; 64 nodes of one, the same machine, sob 2 with
- *               --iterations=312 --steady --seed=729: 8.67, 9.45, 10.8, 10.4, p99 44, 55, 62, 81
+ *               --iterations=312 --steady --seed=729: 8.67, 9.43, 10.8, 10.4, p99 44, 53, 62, 81
  * GATHER_LEAST  (2, 4, 8, no least) 1.38, 1.38, 1.34, 1.31, p99 11, 11, 14, 18 us: 3 nodes of one,
  *               sob 2 with --iterations=6666 --steady --seed=723
- * PAYS_NODES    (64, 128, 256) p99 of 128 nodes as above with --think=1000000: 16, 20, 47 us
- * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.3, 0.1, 0.1 ms. With 0, shares always pay:
+ * PAYS_NODES    (64, 128, 256) p99 of 128 nodes, ecsb 5 --think=1000000: 16, 18, 35 us
+ * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.8, 0.2, 0.2 ms. With 0, shares always pay:
  *               2,560 nodes with --think=10000000 --seconds=0.3 have 74 ms, not 54 us
- * UNCACHED_MOST (16, 32, 64) 51.7, 52.2, 52.1: 24 nodes of two, cloudlab-cx3-20nodes, locktable
+ * UNCACHED_MOST (16, 32, 64) 46.0, 45.2, 45.2: 24 nodes of two, cloudlab-cx3-20nodes, locktable
  *               --fw=20 --locks=100 --section=50 with --iterations=500
- * UNUSED_MOST   (15, 31) the same: 52.0, 52.2; it is as great as the field allows
- * HOME_PART     (4, 8, 16) the same: 50.2, 52.2, 52.0. Before locks could have SOME at first, if
- *               what is seen at home counted for nothing, the slowest of two nodes of two ranks,
- *               locktable --fw=5 --locks=1000 --locality=85, had 0.28 of the mean, not 0.95
- * FIRST_PAYS    L 5: 315, 315, 228; C 50: 39.5, 39.5, 34.5
- * SOME_PAYS     (8, 16, 32) 57.4, 72.3, 72.3: 32 nodes of one, xc30-aries, locktable --fw=50
- *               --locks=10000 --locality=95 with --iterations=1000; (16, 1000) 123, 112: 4 nodes
+ * UNUSED_MOST   (15, 31) the same: 46.9, 45.2; it is as great as the field allows
+ * HOME_PART     (1, 4, 8, 16) 3.60, 4.09, 4.21, 4.03: 2 nodes of 2, locktable --fw=20 with
+ *               --locks=1000 --locality=85 --iterations=5000
+ * FIRST_PAYS    30.7, 271, 271: 24 nodes of 3, locktable --fw=1 --locks=10000 --locality=50 with
+ *               --iterations=277 --seed=732
+ * SOME_PAYS     (8, 16, 32) 77.1, 72.6, 72.6: 32 nodes of one, xc30-aries, locktable --fw=50
+ *               --locks=10000 --locality=95 with --iterations=1000; (16, 1000) 158, 126: 4 nodes
  *               of 12, cx5-6nodes, locktable --fw=60 --locks=1000 --locality=98 --seed=2 with
  *               --iterations=1000
- * FEW_LOCKS     (0, 1, 8, 16) 27.5, 38.1, 38.1, 38.1, p99 20, 11, 11, 11 us: 16 nodes of 4,
+ * FEW_LOCKS     (0, 1, 8, 16) 27.4, 39.6, 39.6, 39.6, p99 21, 11, 11, 11 us: 16 nodes of 4,
  *               xc30-aries, locktable --fw=50 --locks=20 --locality=90 with --iterations=312
- *               --steady --seed=724; 38.1, 38.1, 42.5, 42.5, p99 15, 15, 10, 10 us: 24 nodes of 3,
+ *               --steady --seed=724; 38.4, 38.4, 42.9, 42.9, p99 14, 14, 10, 10 us: 24 nodes of 3,
  *               cx5-6nodes, locktable --fw=35 --locks=100 --locality=85 --section=50 with
  *               --iterations=277 --steady --seed=728
- * NEAR_OWNS     same; decides only where the transport keeps no order
+ * NEAR_OWNS     (5, none) 23.0, 17.0, p99 9.8, 24 us: 8 nodes of 16, xc30-aries, micro --fw=50
+ *               --locks=10000 --zipf=0.8 --iterations=156 --lengthen=1 --seed=732
  * TAKE_NS       same; bounds how long sharers wait for one that is in, and that waits for them
- * RUN_CACHES    (2, 3) M 100: 30.7, 30.6
- * SOON_NS       (125, 250, 500, 1000) ecsb 100: 7.43, 7.82, 7.82, 7.82; 4 nodes of 32, micro
- *               --fw=75 --locks=4 --zipf=0.8 --section=300 --think=200: 3.49, 2.92, 2.51, 2.29
- *
- * Those of MEAN_WEIGHT, MOST_PASSES, MOST_WRITERS, and of MANY_SHIFT and MANY_LOCKS, are from
- * before long waits counted for WRITES_MOST; that of MANY_LOCKS also from before locks could have
- * SOME at first. All but those of COUNTED, LOOKS and SOON_NS are from before the time in which a
- * client comes back began at the end of its release (ecsb 100: 6.57, now 7.82; ecsb 50: 4.0, 4.3;
- * warb 35: 3.67, 3.83), and from when a node still wrote MODE of a busy home's node as it left the
- * queue.
+ * RUN_CACHES    (2, 3) M 100: 30.7, 30.9
+ * SOON_NS       (125, 250, 500, 1000) ecsb 100: 13.0, 13.1, 13.1, 13.1; 4 nodes of 32, micro
+ *               --fw=75 --locks=4 --zipf=0.8 --section=300 --think=200: 2.57, 2.67, 2.26, 2.25
  */
 enum {
-	STAY = 32,       /* further acquires by a node that others wait for, */
+	STAY = 64,       /* further acquires by a node that others wait for, */
 	TRIP_NS = 2000,  /* so many for each such part of a round trip; */
 	STAY_NS = 32000, /* fewer, if they take longer than this, */
 	STAY_LEAST = 8   /* but at least this part */
 };
-enum { MOST_UNCOUNTED = 64, TRIP_WEIGHT = 32 };
+enum { MOST_UNCOUNTED = 64 };
 enum { TIMES_SHIFT = 2 };      /* times of a moving mean, as a power of two */
-enum { PASSES_AS_BUILT = 16 }; /* acquires that pass the head of a node's queue */
+enum { PASSES_AS_BUILT = 31 }; /* acquires that pass the head of a node's queue */
 #define MOST_PASSES ATTEMPTS_OR(PASSES_AS_BUILT, 2)
 _Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
 enum { BEHIND_MOST = 8 }; /* places behind a sharer at which it looks for an exclusive client */
@@ -134,12 +123,11 @@ enum {
 	/* The mean of exclusive acquires from which on these are not few; are many; */
 	WRITES_SOME = MEAN_ONE / 5,
 	WRITES_OFTEN = MEAN_ONE * 3 / 10,
-	WRITES_MOST = MEAN_ONE * 9 / 10, /* where the client has to wait for other nodes, */
-	WRITES_BRIEF = MEAN_ONE * 2 / 3, /* and returns at once, and holds locks briefly */
+	WRITES_LOOKS = MEAN_ONE * 2 / 3, /* too many to look at W before it queues */
 	PAYS_NODES = 128,  /* of so many nodes, each has to use a share once for it to pay; */
 	PAYS_MOST = 2,     /* of more, so often at most */
-	FIRST_PAYS = 2,    /* first shares that are worth a message to each node */
 	HOME_PART = 8,     /* 1 / the weight of uses that a client of the home's node sees */
+	FIRST_PAYS = 2,    /* first shares that are worth a message to each node */
 	SOME_PAYS = 16,    /* looks of a writer at home that cost half a round trip */
 	FEW_LOCKS = 8,     /* for each rank, where clients often meet at a lock */
 	NEAR_OWNS = 5,     /* 1 / the part of acquires at home for which a look at W there pays */
@@ -258,7 +246,7 @@ static inline void policy_note_acquire(struct cached_slot *own, bool exclusive)
  * would take the line from each other, and a queue is better. */
 static inline int policy_looks(const struct cached_slot *own)
 {
-	return own->writes < (int)WRITES_BRIEF ? LOOKS : 0;
+	return own->writes < (int)WRITES_LOOKS ? LOOKS : 0;
 }
 
 /* Whether most waits have been long of late. */
@@ -272,11 +260,17 @@ static inline bool policy_is_soon(const struct cached_slot *own, uint64_t now)
 	return own->since_ns && now - own->since_ns < SOON_NS;
 }
 
-/* Whether the client acquires the lock again at once, and holds it briefly. The more such clients
- * exclude others, the more they gain by a stay of their node, which sharers would end. */
-static inline bool policy_is_brief(const struct cached_slot *own)
+/* Whether the client acquires the lock again at once, and holds it briefly, and its node has
+ * several such clients for each lock. The more of them exclude others, the more they gain by a stay
+ * of their node, which sharers would end. (M acquires a second with it and without: 6.23, 3.16: 32
+ * nodes of 2, cloudlab-cx3-20nodes, ecsb 35 --iterations=1000. With several clients, and with one
+ * for all locks: 1.03, 0.62: 24 nodes of one, cloudlab-cx3-20nodes, ecsb 50
+ * --iterations=1000; 6.63, 3.05: 32 nodes of 3, micro --fw=35 --locks=4 --zipf=0
+ * --iterations=1000.) */
+static inline bool policy_is_brief(const struct lock_setup *s, const struct cached_slot *own)
 {
-	return own->soon && own->hold_ns < SOON_NS;
+	return own->soon && own->hold_ns < SOON_NS &&
+	       (uint64_t)s->topo->nranks >= 2 * s->n * (uint64_t)policy_nodes(s);
 }
 
 /* E: whether a sharer acquires as an exclusive client does, if one is behind it: where these are
@@ -292,12 +286,14 @@ static inline bool policy_is_as_writer(const struct cached_slot *own)
  * home, where a writer that finds X needs no message. (25.6 M acquires a second, 16.0 M if
  * clients at home share as others do: --machine=xc30-aries --option=topology="node:48 core:2"
  * --ranks=96 --bench=locktable --fw=35 --locks=20 --locality=99 --iterations=208 --steady
- * --seed=722.) */
-static inline bool policy_shares(const struct cached_slot *own)
+ * --seed=722.) Waits are those of clients that queued behind another node, and long ones. (warb 35
+ * and sob 50, both with --iterations=300: 4.89, 0.844; 4.10, 0.596 if only long ones count; 3.07,
+ * 0.675 if only the others do.) */
+static inline bool policy_shares(const struct lock_setup *s, const struct cached_slot *own)
 {
-	if ((!own->queued || own->me == own->home) && !policy_waits_long(own))
-		return own->writes < WRITES_OFTEN;
-	return own->writes < (policy_is_brief(own) ? (int)WRITES_BRIEF : (int)WRITES_MOST);
+	const bool waits = (own->queued && own->me != own->home) || policy_waits_long(own);
+
+	return own->writes < WRITES_OFTEN || (waits && !policy_is_brief(s, own));
 }
 
 /* S5: whether a sharer keeps the queue as an exclusive client does. Where exclusive clients are not
@@ -374,8 +370,8 @@ static inline bool policy_lends(const struct lock_setup *s, const struct cached_
 {
 	if (dir_mode(d) == MODE_X)
 		return own->me != own->home && policy_get(d, P_RUN, 2) < RUN_CACHES;
-	return policy_shares(own) && !((own->me == own->home || policy_nodes(s) >= PAYS_NODES) &&
-				       policy_get(d, P_UNUSED, 1));
+	return policy_shares(s, own) && !((own->me == own->home || policy_nodes(s) >= PAYS_NODES) &&
+					  policy_get(d, P_UNUSED, 1));
 }
 
 /* Whether a node that leaves the queue, with nothing to give back, keeps X; else the home's node
@@ -386,9 +382,10 @@ static inline bool policy_keeps(int64_t d)
 }
 
 /* Whether a node that leaves the queue gives back what it has recalled. */
-static inline bool policy_gives_back(const struct cached_slot *own, int64_t d)
+static inline bool policy_gives_back(const struct lock_setup *s, const struct cached_slot *own,
+				     int64_t d)
 {
-	return dir_mode(d) == MODE_X || (policy_shares(own) && !policy_get(d, P_UNUSED, 1));
+	return dir_mode(d) == MODE_X || (policy_shares(s, own) && !policy_get(d, P_UNUSED, 1));
 }
 
 /* Nodes have used the shares that they had last too seldom. */
@@ -604,7 +601,7 @@ static inline void policy_note_trip(struct cached_slot *own, uint64_t ns)
 	if (!trip || now < trip)
 		own->trip_ns = (uint32_t)now;
 	else
-		own->trip_ns += (uint32_t)((now < 2 * trip ? now - trip : trip) / TRIP_WEIGHT);
+		own->trip_ns += (uint32_t)((now < 2 * trip ? now - trip : trip) / MEAN_WEIGHT);
 }
 
 /* Whether USES counts this acquire of a stay: each, or, unless the user says how long a stay is,
