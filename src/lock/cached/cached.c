@@ -518,6 +518,7 @@ static bool has_promise(struct lock_slot *slot)
 {
 	int64_t mode;
 
+	/* An exclusive client's look would take the line from those that change W. */
 	if (slot->mode != PAWL_SHARED)
 		return false;
 	mode = cached_look(slot, LINE_MODE);

@@ -109,7 +109,7 @@ enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
 #define MOST_WRITERS ATTEMPTS_OR(WRITERS_AS_BUILT, 2)
 #define COUNTED ATTEMPTS_OR(128, 3)      /* acquires that decide what locks are at first */
 #define MANY_LOCKS ATTEMPTS_OR(1024, 3)  /* a table in which clients seldom meet a lock again */
-#define MEAN_WEIGHT ATTEMPTS_OR(32, 2)   /* acquires of a moving mean */
+#define MEAN_WEIGHT ATTEMPTS_OR(32, 2)   /* acquires, or round trips, of a moving mean */
 #define UNCACHED_MOST ATTEMPTS_OR(32, 3) /* uncached acquires for one that joins */
 #define UNUSED_MOST \
 	ATTEMPTS_OR(31, 1) /* shares of no use that are counted: more than half decide */
@@ -126,8 +126,8 @@ enum {
 	WRITES_LOOKS = MEAN_ONE * 2 / 3, /* too many to look at W before it queues */
 	PAYS_NODES = 128,  /* of so many nodes, each has to use a share once for it to pay; */
 	PAYS_MOST = 2,     /* of more, so often at most */
-	HOME_PART = 8,     /* 1 / the weight of uses that a client of the home's node sees */
 	FIRST_PAYS = 2,    /* first shares that are worth a message to each node */
+	HOME_PART = 8,     /* 1 / the weight of uses that a client of the home's node sees */
 	SOME_PAYS = 16,    /* looks of a writer at home that cost half a round trip */
 	FEW_LOCKS = 8,     /* for each rank, where clients often meet at a lock */
 	NEAR_OWNS = 5,     /* 1 / the part of acquires at home for which a look at W there pays */
@@ -261,12 +261,11 @@ static inline bool policy_is_soon(const struct cached_slot *own, uint64_t now)
 }
 
 /* Whether the client acquires the lock again at once, and holds it briefly, and its node has
- * several such clients for each lock. The more of them exclude others, the more they gain by a stay
- * of their node, which sharers would end. (M acquires a second with it and without: 6.23, 3.16: 32
- * nodes of 2, cloudlab-cx3-20nodes, ecsb 35 --iterations=1000. With several clients, and with one
- * for all locks: 1.03, 0.62: 24 nodes of one, cloudlab-cx3-20nodes, ecsb 50
- * --iterations=1000; 6.63, 3.05: 32 nodes of 3, micro --fw=35 --locks=4 --zipf=0
- * --iterations=1000.) */
+ * several clients for each lock. The more such clients exclude others, the more they gain by a stay
+ * of their node, which sharers would end. (32 nodes of 2, cloudlab-cx3-20nodes, ecsb 35: 6.23 M
+ * acquires a second, 3.16 M if no client is so. 24 nodes of one, the same machine, ecsb 50: 1.03,
+ * 0.62 if one client is enough; 32 nodes of 3, micro --fw=35 --locks=4 --zipf=0: 6.63, 3.05 if
+ * several are enough for four locks. All with --iterations=1000.) */
 static inline bool policy_is_brief(const struct lock_setup *s, const struct cached_slot *own)
 {
 	return own->soon && own->hold_ns < SOON_NS &&
