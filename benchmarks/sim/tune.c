@@ -21,7 +21,7 @@ enum { ROUNDS = 6, STRIDE = 4 };
 enum { LONGEST_PATIENCE = 500 };
 
 /* Of adaptive, if none is given. */
-enum { USUAL_STAY = 64 };
+enum { USUAL_STAY = 61 };
 
 /* ----------------------------------------------------------------- the ladders */
 

@@ -355,7 +355,7 @@ const struct option_spec adaptive_options[] = {
 	"-1 (0 to 500, by how long hand-overs take)",
 	"microseconds for which others may come before the first waiter; 0: none. Over several "
 	"nodes 31 acquires may, or with 0 none"),
-    LOCK_NUMBER(struct adaptive_options, stay, "stay", -1, 511, "-1 (64)",
+    LOCK_NUMBER(struct adaptive_options, stay, "stay", -1, 511, "-1 (61)",
 		"further acquires by waiting clients of a node while other nodes wait; by "
 		"default more where round trips take more than 4 us"),
     LOCK_OPTIONS_END,

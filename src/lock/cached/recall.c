@@ -271,6 +271,8 @@ static bool recall(const struct lock_setup *s, struct lock_slot *slot, struct re
 
 	r->nodes = mark(s, slot, r->dir);
 	r->drains = dir_has_some(r->dir) && r->to != MODE_S;
+	if (excludes_sharers(slot))
+		policy_note_some(lock_own(slot), r->drains);
 	if (visits_home(slot, r->dir) &&
 	    is_idle_at_home(s, slot, near_conflict(r->to), r->drains) &&
 	    !sharers_delay_recall(s, slot, r)) {
