@@ -202,7 +202,7 @@ struct cached_slot {
 	bool as_writer : 1;    /* or, a sharer, as an exclusive client does (E) */
 	unsigned first : 3;    /* enum first: what this client has been told */
 	unsigned behind : BEHIND_BITS; /* how many places behind it an exclusive client is, or 0 */
-	unsigned unused : 5;           /* how useless shares have been, up to UNUSED_MOST */
+	unsigned unused : 4;           /* how useless shares have been, up to UNUSED_MOST */
 	unsigned unseen : UNSEEN_BITS; /* G: grants within the node since the last look at W */
 	unsigned met : 2;              /* how lately it has asked for a lock with SOME */
 	unsigned beside : 4;           /* waits beside the queue in this acquire */

@@ -31,12 +31,11 @@
  *               that 1 % are away, for which SOME pays: 231, 238, 235: 16 nodes of 4, xc30-aries,
  *               locktable --fw=20 --locks=1000 --locality=99 --section=100 --iterations=312
  *               --steady --seed=719
- * MANY_LOCKS    (2, 8, 16) 44.9, 44.9, 36.9: 12 nodes of 8, locktable --fw=10 --locks=1000
- *               --locality=80 --section=1000 --iterations=208 --steady --seed=732; (0, 4, 8) 37.3,
- *               44.3, 44.3, p99 15, 10, 10 us: 24 nodes of 3, cx5-6nodes, locktable --fw=35
- *               --locks=100 --locality=85 --section=50 --iterations=277 --steady --seed=728. In a
- *               smaller table the first sharer of a node caches the lock, and the others need no
- *               far operation
+ * MANY_LOCKS    (512, 1024) 44.9, 36.9: 12 nodes of 8, locktable --fw=10 --locks=1000
+ *               --locality=80 --section=1000 --iterations=208 --steady --seed=732; (64, 512) 37.3,
+ *               44.3, p99 15, 10 us: 24 nodes of 3, cx5-6nodes, locktable --fw=35 --locks=100
+ *               --locality=85 --section=50 --iterations=277 --steady --seed=728. In a smaller table
+ *               the first sharer of a node caches the lock, and the others need no far operation
  * MEAN_WEIGHT   wcsb 20: 0.716, 0.739, 0.742; warb 35: 3.77, 3.74, 3.98
  * WRITES_SOME   (10, 20, 40 %) 12.5, 12.1, 5.72: 2 nodes of 32, xc30-aries, micro --fw=35 --locks=4
  *               with --iterations=312 --steady --seed=302. 64 nodes of one,
@@ -62,6 +61,10 @@
  * PAYS_NODES    (64, 128, 256) p99 of 128 nodes, ecsb 5 --think=1000000: 17, 22, 47 us
  * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.7, 1.2, 1.2 ms. With 0, shares always pay:
  *               2,560 nodes with --think=10000000 --seconds=0.3 have 74 ms, not 54 us
+ * UNUSED_MOST   (7, 15, 31) 132, 111, 108: 6 nodes of 16, cloudlab-cx3-20nodes, locktable --fw=2
+ *               --locks=100 --locality=99 --iterations=1000 --seed=730; 0.936, 1.12, 1.35: 2 nodes
+ *               of one, xc30-aries, micro --fw=10 --locks=10 --zipf=0 --section=300
+ *               --iterations=10000 --seed=734
  * FIRST_PAYS    30.7, 271, 271: 24 nodes of 3, locktable --fw=1 --locks=10000 --locality=50 with
  *               --iterations=277 --seed=732
  * SOME_PAYS     (8, 16, 32) 161, 161, 140: 4 nodes of 12, cx5-6nodes, locktable --fw=35
@@ -80,8 +83,6 @@
  * UNSEEN_MOST   (0, 1, 3) 19.6, 21.0, 21.7: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000
  * LONG_MOST     (7, 15) warb 35, as for LONG_TRIPS: 3.04, 3.25
- * UNUSED_MOST   (7, 15, 31) 0.936, 1.12, 1.35: 2 nodes of one, xc30-aries, micro --fw=10 --locks=10
- *               --zipf=0 --section=300 --iterations=10000 --seed=734
  * MET_MOST      (0, 1, 3) 11.4, 11.9, 12.0, p99 6.5, 4.7, 4.7 us: 2 nodes of 2, locktable --fw=20
  *               --locks=1000 --locality=95 --iterations=20000
  * RUN_CACHES    (2, 3) M 100: 30.5, 30.9
@@ -108,10 +109,10 @@ _Static_assert((int)STAY % ((int)PASSES_AS_BUILT + 1) != 0, "other clients pass 
 enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
 #define MOST_WRITERS ATTEMPTS_OR(WRITERS_AS_BUILT, 2)
 #define COUNTED ATTEMPTS_OR(128, 3)    /* acquires that decide what locks are at first */
+#define MANY_LOCKS ATTEMPTS_OR(512, 3) /* of a table in which clients seldom meet at one */
 #define MEAN_WEIGHT ATTEMPTS_OR(32, 2) /* acquires, or round trips, of a moving mean */
-#define UNUSED_MOST \
-	ATTEMPTS_OR(31, 1)         /* shares of no use that are counted: more than half decide */
-#define MET_MOST ATTEMPTS_OR(3, 1) /* locks asked for since one that had SOME */
+#define UNUSED_MOST ATTEMPTS_OR(15, 1) /* shares of no use that count: more than half decide */
+#define MET_MOST ATTEMPTS_OR(3, 1)     /* locks asked for since one that had SOME */
 #define UNCACHED_ALWAYS ATTEMPTS_OR(false, true)
 /* T: until sharers are looked for at the node before; at all nodes */
 #define TAKE_NS ATTEMPTS_OR(UINT64_C(200000), UINT64_C(1000))
@@ -128,7 +129,6 @@ enum {
 	PAYS_MOST = 2,    /* of more, so often at most */
 	FIRST_PAYS = 2,   /* first shares that are worth a message to each node */
 	SOME_PAYS = 16,   /* looks of a writer at home that cost half a round trip */
-	MANY_LOCKS = 8,   /* for each rank, where clients seldom meet at a lock, or it again */
 	/* The part of acquires at home for which a look at W there pays. */
 	NEAR_OWNS = MEAN_ONE * 3 / 10,
 	RUN_CACHES = 3,    /* visits in a row, of which the last one keeps X */
@@ -190,7 +190,7 @@ static inline int policy_nodes(const struct lock_setup *s)
  */
 static inline bool policy_has_many_locks(const struct lock_setup *s)
 {
-	return s->n >= ATTEMPTS_OR((uint64_t)MANY_LOCKS * (uint64_t)s->topo->nranks, 3);
+	return s->n >= (uint64_t)MANY_LOCKS;
 }
 
 /* Whether no sharer is to use a lock uncached, where so many of MEAN_ONE acquires are exclusive:
@@ -416,7 +416,7 @@ static inline unsigned policy_moved(unsigned count, int more, int most)
 static inline void policy_note_use(struct cached_slot *own, int64_t d)
 {
 	own->unused =
-	    policy_moved(own->unused, policy_is_unused_share(d) ? 1 : -1, UNUSED_MOST) & 31;
+	    policy_moved(own->unused, policy_is_unused_share(d) ? 1 : -1, UNUSED_MOST) & 15;
 }
 
 /* The directory of a lock that its home's node owns at first, as if that had used it. */
@@ -430,7 +430,7 @@ static inline int64_t policy_owned(const struct lock_setup *s, int home)
 static inline void policy_note_owned(const struct lock_setup *s, struct cached_slot *own)
 {
 	if (policy_has_many_locks(s))
-		own->unused = (UNUSED_MOST / 2 + 1) & 31;
+		own->unused = (UNUSED_MOST / 2 + 1) & 15;
 }
 
 /* Whether shares have been of no use. */
