@@ -204,7 +204,7 @@ struct cached_slot {
 	unsigned behind : BEHIND_BITS; /* how many places behind it an exclusive client is, or 0 */
 	unsigned unused : 4;           /* how useless shares have been, up to UNUSED_MOST */
 	unsigned unseen : UNSEEN_BITS; /* G: grants within the node since the last look at W */
-	unsigned met : 2;              /* how lately it has asked for a lock with SOME */
+	unsigned met : 2;              /* how lately it has recalled a lock with SOME */
 	unsigned beside : 4;           /* waits beside the queue in this acquire */
 	unsigned long_waits : 4;       /* how often waits have been long, up to LONG_MOST */
 	uint8_t uncached; /* times that it has used UNCACHED since its node has joined last */

@@ -25,31 +25,32 @@
  * WRITES_LOOKS  (20, 67, 90 %) the same, --locks=20 --fw=50: 81, 83, 84; --fw=75: 81, 81, 79, p99
  *               2.9, 2.9, 6.6 us
  * MOST_BESIDE   same; bounds how long a client waits beside the queue
- * MANY_SHIFT    (4, 5, 6, none) 7.63, 7.63, 7.76, 6.87, p99 315, 315, 315, 365 us: 128 nodes of
- *               one, ecsb 5; 4.53, 4.53, 4.53, 2.72: 512 nodes, --iterations=40
+ * MANY_SHIFT    (4, 5, 6, none) 7.61, 7.63, 7.76, 6.87, p99 315, 315, 315, 365 us: 128 nodes of
+ *               one, ecsb 5; 4.38, 4.38, 4.54, 2.72: 512 nodes, --iterations=40
  * COUNTED       C 1: 427, 410, 412; L 5: 320, 318, 316; V 100: 116, 114, 113. 64 tell too seldom
  *               that 1 % are away, for which SOME pays: 231, 238, 235: 16 nodes of 4, xc30-aries,
  *               locktable --fw=20 --locks=1000 --locality=99 --section=100 --iterations=312
  *               --steady --seed=719
- * MANY_LOCKS    (512, 1024) 44.9, 36.9: 12 nodes of 8, locktable --fw=10 --locks=1000
- *               --locality=80 --section=1000 --iterations=208 --steady --seed=732; (64, 512) 37.3,
- *               44.3, p99 15, 10 us: 24 nodes of 3, cx5-6nodes, locktable --fw=35 --locks=100
- *               --locality=85 --section=50 --iterations=277 --steady --seed=728. In a smaller table
- *               the first sharer of a node caches the lock, and the others need no far operation
+ * MANY_LOCKS    (256, 512, 1024) 45.5, 45.5, 36.9: 12 nodes of 8, locktable --fw=10 --locks=1000
+ *               --locality=80 --section=1000 --iterations=208 --steady --seed=732; (64, 256, 512)
+ *               37.3, 44.3, 44.3, p99 15, 10, 10 us: 24 nodes of 3, cx5-6nodes, locktable --fw=35
+ *               --locks=100 --locality=85 --section=50 --iterations=277 --steady --seed=728. In a
+ *               smaller table the first sharer of a node caches the lock, and the others need no
+ *               far operation
  * MEAN_WEIGHT   wcsb 20: 0.716, 0.739, 0.742; warb 35: 3.77, 3.74, 3.98
  * WRITES_SOME   (10, 20, 40 %) 12.5, 12.1, 5.72: 2 nodes of 32, xc30-aries, micro --fw=35 --locks=4
  *               with --iterations=312 --steady --seed=302. 64 nodes of one,
  *               cloudlab-cx3-20nodes, locktable --fw=35 --locks=100 --locality=90
- *               --iterations=312 --steady --seed=719: 55.0, 53.1, 40.8. 12 nodes of 4, cx5-6nodes,
+ *               --iterations=312 --steady --seed=719: 55.0, 53.1, 39.4. 12 nodes of 4, cx5-6nodes,
  *               micro --fw=50 --locks=10 --zipf=0 --iterations=416 --steady --seed=727: 6.66, 6.70,
  *               5.96; p99 14, 14, 22 us. Where fewer are exclusive, sharers are in together
  * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.688, 0.739, 0.743; C 20: 91.6, 78.0, 77.5
- * WRITES_QUEUE  (20, 40, 80 %) 6.22, 6.24, 5.80, p99 7, 7, 11 us: 3 nodes of 8, cx5-6nodes, micro
+ * WRITES_QUEUE  (20, 40, 80 %) 6.22, 6.24, 5.81, p99 7, 7, 11 us: 3 nodes of 8, cx5-6nodes, micro
  *               --fw=50 --locks=1000 --zipf=0.5 --iterations=1250; 35.4, 55.7, 55.7: 48 nodes of
  *               one, cloudlab-cx3-20nodes, locktable --fw=20 --locks=1000 --locality=90
  *               --iterations=416 --steady --seed=731
  * LONG_TRIPS    (4, 8, 16) 3.34, 3.25, 2.23: 8 nodes of 6, cloudlab-cx3-20nodes, warb 35 with
- *               --iterations=416 --steady --seed=724; 3.62, 6.53, 6.53: 48 nodes of one, the same
+ *               --iterations=416 --steady --seed=724; 3.63, 6.62, 6.62: 48 nodes of one, the same
  *               machine, locktable --fw=35 --locks=20 --locality=80 --burst=100 --rest=50000 with
  *               the same options
  * GATHER_TRIPS  (0, 6, 12, 24) 10.5, 13.5, 14.6, 15.7, p99 15, 17, 20, 27 us: 6 nodes of 12,
@@ -58,11 +59,11 @@
  *               --iterations=312 --steady --seed=729: 8.67, 9.43, 10.8, 10.4, p99 44, 53, 62, 81
  * GATHER_LEAST  (2, 4, 8, no least) 1.38, 1.38, 1.34, 1.31, p99 11, 11, 14, 18 us: 3 nodes of one,
  *               sob 2 with --iterations=6666 --steady --seed=723
- * PAYS_NODES    (64, 128, 256) p99 of 128 nodes, ecsb 5 --think=1000000: 17, 22, 47 us
- * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.7, 1.2, 1.2 ms. With 0, shares always pay:
+ * PAYS_NODES    (64, 128, 256) p99 of 128 nodes, ecsb 5 --think=1000000: 18, 24, 47 us
+ * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.8, 0.2, 0.2 ms. With 0, shares always pay:
  *               2,560 nodes with --think=10000000 --seconds=0.3 have 74 ms, not 54 us
  * UNUSED_MOST   (7, 15, 31) 132, 111, 108: 6 nodes of 16, cloudlab-cx3-20nodes, locktable --fw=2
- *               --locks=100 --locality=99 --iterations=1000 --seed=730; 0.936, 1.12, 1.35: 2 nodes
+ *               --locks=100 --locality=99 --iterations=1000 --seed=730; 0.993, 1.22, 1.35: 2 nodes
  *               of one, xc30-aries, micro --fw=10 --locks=10 --zipf=0 --section=300
  *               --iterations=10000 --seed=734
  * FIRST_PAYS    30.7, 271, 271: 24 nodes of 3, locktable --fw=1 --locks=10000 --locality=50 with
@@ -82,8 +83,8 @@
  *               warb 75 --iterations=312 --seed=722
  * UNSEEN_MOST   (0, 1, 3) 19.6, 21.0, 21.7: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000
- * LONG_MOST     (7, 15) warb 35, as for LONG_TRIPS: 3.04, 3.25
- * MET_MOST      (0, 1, 3) 11.4, 11.9, 12.0, p99 6.5, 4.7, 4.7 us: 2 nodes of 2, locktable --fw=20
+ * LONG_MOST     (7, 15) warb 35, as for LONG_TRIPS: 3.11, 3.25
+ * MET_MOST      (0, 1, 3) 11.4, 12.0, 12.0, p99 6.5, 4.7, 4.7 us: 2 nodes of 2, locktable --fw=20
  *               --locks=1000 --locality=95 --iterations=20000
  * RUN_CACHES    (2, 3) M 100: 30.5, 30.9
  */
@@ -112,7 +113,7 @@ enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
 #define MANY_LOCKS ATTEMPTS_OR(512, 3) /* of a table in which clients seldom meet at one */
 #define MEAN_WEIGHT ATTEMPTS_OR(32, 2) /* acquires, or round trips, of a moving mean */
 #define UNUSED_MOST ATTEMPTS_OR(15, 1) /* shares of no use that count: more than half decide */
-#define MET_MOST ATTEMPTS_OR(3, 1)     /* locks asked for since one that had SOME */
+#define MET_MOST ATTEMPTS_OR(3, 1)     /* recalls that a client takes to forget a lock with SOME */
 #define UNCACHED_ALWAYS ATTEMPTS_OR(false, true)
 /* T: until sharers are looked for at the node before; at all nodes */
 #define TAKE_NS ATTEMPTS_OR(UINT64_C(200000), UINT64_C(1000))
@@ -283,12 +284,12 @@ static inline bool policy_is_as_writer(const struct cached_slot *own)
 /* Whether sharers are many, for what this client has acquired lately: so what a writer recalls is
  * given back to them, and a sharer of a lock that its home's node has makes that share, too. Where
  * clients wait for other nodes, sharers that come in together make up for more writers; but not at
- * home, where a writer that finds X needs no message. (25.6 M acquires a second, 16.0 M if
+ * home, where a writer that finds X needs no message. (28.3 M acquires a second, 17.1 M if
  * clients at home share as others do: --machine=xc30-aries --option=topology="node:48 core:2"
  * --ranks=96 --bench=locktable --fw=35 --locks=20 --locality=99 --iterations=208 --steady
  * --seed=722.) Waits are those of clients that queued behind another node, and long ones. (warb 35
- * and sob 50, both with --iterations=300: 4.89, 0.844; 4.10, 0.596 if only long ones count; 3.07,
- * 0.675 if only the others do.) */
+ * and sob 50, both with --iterations=300: 4.72, 0.773; 4.20, 0.596 if only long ones count; 2.93,
+ * 0.681 if only the others do.) */
 static inline bool policy_shares(const struct lock_setup *s, const struct cached_slot *own)
 {
 	const bool waits = (own->queued && own->me != own->home) || policy_waits_long(own);
@@ -350,7 +351,7 @@ static inline int64_t policy_note_share(const struct lock_setup *s, int64_t d, i
 /* Whether the home's node, which has had X, is to have it again: it has used the lock since the
  * visit before; or this node did not make that visit, and it is the first one in a row to find no
  * use; or to look at W of the home's node costs others no round trip. (14.4 M acquires a second
- * without the second of these, 15.6 M:
+ * without the second of these, 15.7 M:
  * --machine=cloudlab-cx3-20nodes --option=topology="node:16 core:4" --ranks=64 --bench=locktable
  * --locality=50 --locks=10000 --fw=100 --iterations=300.) */
 static inline bool policy_goes_home(int64_t d, int me, int hits, bool ordered)
@@ -362,7 +363,7 @@ static inline bool policy_goes_home(int64_t d, int me, int hits, bool ordered)
 /* Whether nodes that are recalled will have their mode again, or the home's node will have X. Where
  * shares do not pay, a writer of the home's node promises none: to take back what was promised
  * is a round trip (L4), and that node is the next to use the lock. Nor does any, of many nodes:
- * a sharer that is next would give them all back (S1). (33.8 M acquires a second, 22.0 M without:
+ * a sharer that is next would give them all back (S1). (43.5 M acquires a second, 34.3 M without:
  * --machine=cloudlab-cx3-20nodes --option=topology="node:4 core:12" --ranks=48 --bench=locktable
  * --fw=20 --locks=20 --locality=99 --iterations=1000.) */
 static inline bool policy_lends(const struct lock_setup *s, const struct cached_slot *own,
@@ -412,11 +413,16 @@ static inline unsigned policy_moved(unsigned count, int more, int most)
 }
 
 /* What shares have been good for, as this client has seen it: whether those that it recalled, or
- * found given back, had been used. */
+ * found given back, had been used. It counts for more, the more nodes were asked for them. (p99
+ * 45 us, 79 us if all count alike: --machine=cx6-4nodes --option=topology="node:512 core:1"
+ * --ranks=512 --fw=5 --think=2000000 --seconds=0.3.) */
 static inline void policy_note_use(struct cached_slot *own, int64_t d)
 {
+	const int counts = 1 << policy_get(d, P_MANY, MANY_BITS);
+
 	own->unused =
-	    policy_moved(own->unused, policy_is_unused_share(d) ? 1 : -1, UNUSED_MOST) & 15;
+	    policy_moved(own->unused, policy_is_unused_share(d) ? counts : -counts, UNUSED_MOST) &
+	    15;
 }
 
 /* The directory of a lock that its home's node owns at first, as if that had used it. */
@@ -440,8 +446,9 @@ static inline bool policy_has_no_use(const struct cached_slot *own)
 }
 
 /* Whether a sharer that is in no queue finds SOME in TAIL while the queue is empty, or puts it
- * there (U2). (15.8 M acquires a second, 13.6 M if sharers try in other tables, too: the command A
- * of policy_shares_uncached().) */
+ * there (U2). (40.5 M acquires a second, 36.2 M if sharers try in other tables, too:
+ * --machine=xc30-aries --option=topology="node:6 core:3" --ranks=18 --bench=locktable --fw=20
+ * --locks=100000 --locality=99 --section=300 --iterations=1111 --lengthen=2 --seed=733.) */
 static inline bool policy_expects_some(const struct cached_slot *own, bool ordered)
 {
 	return UNCACHED_ALWAYS || ordered || own->first == FIRST_SOME;
@@ -468,11 +475,8 @@ static inline int policy_uncached_most(const struct lock_setup *s)
 
 /* Whether the head, a sharer, uses the lock uncached. In a table without SOME, if the home's node
  * has X, and had used the lock before the last visit: a writer there is the next one that would
- * recall the share. (A, B: 12.6, 4.34 M acquires a second if it never does; 15.8, 4.27 M; 15.4,
- * 3.88 M if X at home is enough. A: 2 nodes of 24, cloudlab-cx3-20nodes, locktable --fw=75
- * --locks=10000 --locality=85 --section=100 --think=1000 --iterations=416 --steady --seed=723.
- * B: 4 nodes of 6, xc30-aries, micro --fw=75 --locks=1000 --zipf=0 --iterations=833 --steady
- * --seed=710.) */
+ * recall the share. (This last case buys nothing that 207 settings of the sweep show, since
+ * policy_avoids_uncached() is asked before: 1.000 of the rate with it, 1.000 without.) */
 static inline bool policy_shares_uncached(const struct lock_setup *s, struct cached_slot *own,
 					  int64_t d, bool ordered)
 {
@@ -491,7 +495,7 @@ static inline bool policy_shares_uncached(const struct lock_setup *s, struct cac
 }
 
 /* Whether a sharer tries that before it misses. Where waits are long, others are in the queue.
- * (498 k acquires a second, and a p99 of 0.2 ms; 468 k and 0.28 ms without that:
+ * (492 k acquires a second, 457 k without that:
  * --machine=cx6-4nodes --option=topology="node:512 core:1" --ranks=512 --fw=5 --think=1000000
  * --seconds=0.1.) */
 static inline bool policy_tries_uncached(const struct lock_setup *s, const struct cached_slot *own,
@@ -505,13 +509,13 @@ static inline bool policy_tries_uncached(const struct lock_setup *s, const struc
 
 /* Whether an exclusive client may meet uncached sharers where order is kept, so that it gets
  * UNCACHED with W: if it got that later, it would need one more round trip. One of the last
- * MET_MOST locks that it asked for had SOME. */
+ * MET_MOST locks that it recalled had SOME. */
 static inline bool policy_meets_uncached(const struct cached_slot *own)
 {
 	return own->met > 0;
 }
 
-/* Whether a lock that the client has asked for had SOME. */
+/* The client, which excludes sharers, recalls a lock with SOME, or one without. */
 static inline void policy_note_some(struct cached_slot *own, bool some)
 {
 	own->met = some ? MET_MOST : policy_moved(own->met, -1, MET_MOST) & 3;
@@ -636,7 +640,7 @@ static inline int64_t policy_stay(const struct lock_setup *s, const struct cache
 
 /* G: whether the next client of the node is granted W without a look at it: a look takes a cache
  * line from those that come. Where clients return to the lock at once, others pass the head
- * meanwhile, which is better still. (2.74 M acquires a second, 2.34 M without those that come back
+ * meanwhile, which is better still. (2.98 M acquires a second, 2.54 M without those that come back
  * later: --machine=cx5-6nodes --option=topology="node:3 package:2 core:12" --ranks=72 --fw=100
  * --section=50 --think=2000 --iterations=500.) */
 static inline bool policy_grants_unseen(const struct lock_setup *s, const struct cached_slot *own)
@@ -646,8 +650,8 @@ static inline bool policy_grants_unseen(const struct lock_setup *s, const struct
 }
 
 /* Acquires that pass the head of a node's queue: by clients that return to the lock, which have its
- * line. Others would keep those that wait from the locks that they use next. (31.1 M acquires a
- * second with others, 39.8 M without: the command of UNSEEN_MOST, --fw=20 --locks=30.) */
+ * line. Others would keep those that wait from the locks that they use next. (44.4 M acquires a
+ * second with others, 51.5 M without: the command of UNSEEN_MOST, --fw=20 --locks=30.) */
 static inline int64_t policy_passes(const struct lock_setup *s, const struct cached_slot *own)
 {
 	if (!ATTEMPTS_OR(own->returns, true) || adaptive_options_of(s)->patience == 0)
