@@ -131,6 +131,17 @@ for language in $languages; do
 	done
 done
 
+# A process learns of another one, which has opened the layer without a trace in MPI_Init, when both
+# have called the MPI.
+case $python:$languages in
+?*:*" c" | ?*:*" c "*)
+	for rank in 0 1; do
+		check "python3, a plugin in c with the layer, rank $rank comes later" \
+			loaded on in_python LOADED_LATE=$rank RTLD_LOCAL "$work/linked-c.so"
+	done ;;
+*) skip "a rank comes later" "no python3, or no program in c" ;;
+esac
+
 # -------------------------------------------------------- tools before and behind
 
 # A PMPI tool in C before the layer counts what it counts without the layer; the caller of locks that
@@ -186,6 +197,8 @@ for language in $languages; do
 		check "a plugin in $language with the layer, opened after MPI_Init, $how" \
 			loaded "$late" run "$work/program-c" $how "$work/linked-$language.so"
 	done
+	check "a plugin in $language with the layer, opened after MPI_Init, rank 1 comes later" \
+		loaded "$late" run LOADED_LATE=1 "$work/program-c" local "$work/linked-$language.so"
 done
 
 # ------------------------------------------------------------ in some processes

@@ -207,17 +207,19 @@ int dropin_attach(MPI_Comm comm, MPI_Info info, MPI_Win *win)
 /* ------------------------------------------------------------ MPI_Win_allocate */
 
 /* Processes that differ in what they ask for must not call different functions of the MPI. So they
- * agree before the window is made, whether any of them wants atomics or not. */
+ * agree before the window is made, whether any of them wants atomics or not; unless they may not
+ * know yet which of them have the layer. */
 bool dropin_allocate(struct making *m, MPI_Comm comm, MPI_Info info, MPI_Aint size, MPI_Aint unit,
 		     void *base, MPI_Win *win, int *rc)
 {
 	int inter;
 
 	*rc = MPI_SUCCESS;
-	*m = (struct making){.comm = comm};
+	*m = (struct making){.comm = comm, .info = info};
 	m->passes =
 	    comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter;
-	if (m->passes)
+	m->attaches = !m->passes && !presence_was_full(comm);
+	if (m->passes || m->attaches)
 		return true;
 	bypass_seen();
 	request_read(&m->r, comm, info, MPI_WIN_NULL);
@@ -259,6 +261,8 @@ int dropin_allocated(struct making *m, int rc, MPI_Win *win)
 
 	if (m->passes)
 		return rc;
+	if (m->attaches)
+		return rc == MPI_SUCCESS ? dropin_attach(m->comm, m->info, win) : rc;
 	if (rc != MPI_SUCCESS) {
 		give_up(m);
 		return rc;

@@ -36,10 +36,12 @@ void request_free(struct request *r);
 /* A window that MPI_Win_allocate is making (attach.c). */
 struct making {
 	MPI_Comm comm;
+	MPI_Info info;
 	struct request r;
 	struct window *w; /* not in windows_find() yet; NULL: out of memory */
 	const char *why;  /* why it keeps the MPI's atomics, or NULL */
 	bool passes;      /* the call only goes on to the MPI */
+	bool attaches;    /* once the MPI has made the window */
 };
 
 /* Choose a pool and an id in it for the requested window (agree.c). Collective. NULL, on all

@@ -14,8 +14,8 @@
  *   PMIx   Open MPI, and MPIs with that library. The MPI calls PMIx_Commit in MPI_Init, before it
  *          exchanges what is in the store; the layer defines that name (not in a static library),
  *          and adds its mark, which then is in the memory of each host. A process where that call
- *          did not come here puts its mark when it creates its first window. Such a mark is fetched
- *          from the host where it is.
+ *          did not come here puts a late mark when it creates its first window. Such a mark is
+ *          fetched from the host where it is.
  *   PMI-1  MPICH with the launcher hydra. The MPI's library does not export its functions. The
  *          protocol is text over a socket (cmd=put, cmd=get). The mark is put before MPI_Init,
  *          because the barrier in MPI_Init passes on what is in the store, and nothing does later.
@@ -24,7 +24,8 @@
  *
  *   - marks of processes are never removed;
  *   - MPI_Win_create and its like return after all processes have called them, and a mark is put
- *     before the call, or before MPI_Init, and looked for after it;
+ *     before the call, or before MPI_Init, and looked for after it. Before it, a late mark may be
+ *     there for some of them only, and none counts;
  *   - a process of another MPI_COMM_WORLD (spawned, connected) is not in the store of this one. It
  *     sees that itself, and so do the others. The layer is off in such communicators.
  *
@@ -52,7 +53,7 @@ enum { ANSWER_SECONDS = 5, SPEAKERS = 4 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the variables below */
 static bool marked;                                      /* this process */
-static bool *found;                                      /* [world_size] marks */
+static enum mark { NO_MARK, LATE, EARLY } * found;       /* [world_size] */
 static int world_size;
 #if MPI_VERSION >= 4
 static MPI_Group session_world = MPI_GROUP_NULL; /* if there is no MPI_COMM_WORLD */
@@ -119,26 +120,28 @@ static bool pmix_is_there(void)
 	return pmix.initialized && pmix.put && pmix.commit && pmix.get && pmix.initialized();
 }
 
-static bool pmix_mark(void)
+/* In MPI_Init, or later. */
+static bool pmix_mark(bool early)
 {
-	struct pmix_value yes = {.type = PMIX_BOOL, .data.flag = true};
+	struct pmix_value mark = {.type = PMIX_BOOL, .data.flag = early};
 
-	return pmix.put(PMIX_GLOBAL, key(), &yes) == 0;
+	return pmix.put(PMIX_GLOBAL, key(), &mark) == 0;
 }
 
-static bool pmix_look(int rank)
+static enum mark pmix_look(int rank)
 {
 	/* Do not wait for a mark that may never come. */
 	const struct pmix_info now = {.key = "pmix.immediate",
 				      .value = {.type = PMIX_BOOL, .data.flag = true}};
 	struct pmix_proc proc = {.rank = (uint32_t)rank};
 	struct pmix_value *value = NULL;
-	int rc;
+	enum mark mark = NO_MARK;
 
 	snprintf(proc.nspace, sizeof proc.nspace, "%s", getenv("PMIX_NAMESPACE"));
-	rc = pmix.get(&proc, key(), &now, 1, &value);
+	if (pmix.get(&proc, key(), &now, 1, &value) == 0 && value)
+		mark = value->data.flag ? EARLY : LATE;
 	free(value);
-	return rc == 0;
+	return mark;
 }
 
 #ifdef PIC
@@ -153,7 +156,7 @@ int PMIx_Commit(void)
 		return -1;
 	pthread_mutex_lock(&lock);
 	if (!marked && pmix_is_there())
-		marked = pmix_mark();
+		marked = pmix_mark(true);
 	pthread_mutex_unlock(&lock);
 	return commit();
 }
@@ -245,12 +248,12 @@ static bool hydra_mark(void)
 	return hydra_ask(line, sizeof line) && hydra_has_said(line, "rc=0");
 }
 
-static bool hydra_look(int rank)
+static enum mark hydra_look(int rank)
 {
 	char line[1024];
 
 	snprintf(line, sizeof line, "cmd=get kvsname=%s key=%s.%d\n", hydra_name(), key(), rank);
-	return hydra_ask(line, sizeof line) && hydra_has_said(line, "value=1");
+	return hydra_ask(line, sizeof line) && hydra_has_said(line, "value=1") ? EARLY : NO_MARK;
 }
 
 /* ---------------------------------------------------------------- processes */
@@ -280,9 +283,10 @@ static enum store store(void)
 	return (enum store)s;
 }
 
-static bool look(enum store s, int rank)
+static enum mark look(enum store s, int rank)
 {
-	found[rank] = found[rank] || (s == PMIX ? pmix_look(rank) : hydra_look(rank));
+	if (found[rank] == NO_MARK)
+		found[rank] = s == PMIX ? pmix_look(rank) : hydra_look(rank);
 	return found[rank];
 }
 
@@ -333,7 +337,7 @@ void presence_announce(void)
 {
 	pthread_mutex_lock(&lock);
 	if (!marked && !hydra_is_there() && pmix_is_there())
-		marked = pmix_mark() && pmix.commit() == 0;
+		marked = pmix_mark(false) && pmix.commit() == 0;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -371,7 +375,7 @@ static void say(MPI_Comm comm, enum store s, const int *ranks, int n, const char
 
 	PMPI_Comm_rank(comm, &rank);
 	while (first < n &&
-	       (ranks[first] == MPI_UNDEFINED || (s != NO_STORE && !found[ranks[first]])))
+	       (ranks[first] == MPI_UNDEFINED || (s != NO_STORE && found[ranks[first]] == NO_MARK)))
 		first++;
 	if (!said && rank == (first < n ? first : 0))
 		fprintf(stderr, "pawl: %s: %s\n", what, why);
@@ -396,7 +400,7 @@ bool presence_is_full(MPI_Comm comm, const char *what)
 				 "of the processes of another MPI_COMM_WORLD (spawned, or"
 				 " connected), %s does not know whether they have loaded it",
 				 layer_library);
-		else if (s != NO_STORE && !look(s, ranks[i]) && !why[0])
+		else if (s != NO_STORE && look(s, ranks[i]) == NO_MARK && !why[0])
 			snprintf(why, sizeof why,
 				 "rank %d of MPI_COMM_WORLD had not loaded %s before MPI_Init",
 				 ranks[i], layer_library);
@@ -406,6 +410,25 @@ bool presence_is_full(MPI_Comm comm, const char *what)
 	free(ranks);
 	pthread_mutex_unlock(&lock);
 	return !why[0];
+}
+
+bool presence_was_full(MPI_Comm comm)
+{
+	enum store s;
+	bool is_full;
+	int n, *ranks;
+
+	if (is_in_program())
+		return false;
+	pthread_mutex_lock(&lock);
+	s = store();
+	ranks = world_ranks(comm, &n);
+	is_full = s == NO_STORE || (ranks && found);
+	for (int i = 0; is_full && s != NO_STORE && i < n; i++)
+		is_full = ranks[i] != MPI_UNDEFINED && look(s, ranks[i]) == EARLY;
+	free(ranks);
+	pthread_mutex_unlock(&lock);
+	return is_full;
 }
 
 static double seconds(void)

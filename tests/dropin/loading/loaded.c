@@ -9,6 +9,8 @@
  *   loaded local|global FILE    of a library, opened after MPI_Init
  *   loaded close FILE           the same, closed before MPI_Finalize
  *   loaded spawn [COMMAND]      over a communicator with two spawned processes (of COMMAND)
+ *
+ * LOADED_LATE=RANK: that rank of MPI_COMM_WORLD creates its window a second after the others call.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -62,12 +64,23 @@ int turns(MPI_Fint fortran)
 }
 #endif
 
+static void be_late(void)
+{
+	const char *late = getenv("LOADED_LATE");
+	int rank;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (late && rank == atoi(late))
+		sleep(1);
+}
+
 /* For a script that opens this as a library. */
 int whole(void)
 {
 	int bad;
 
 	MPI_Init(NULL, NULL);
+	be_late();
 	bad = turns(MPI_Comm_c2f(MPI_COMM_WORLD));
 	puts(bad ? "WRONG" : "right");
 	fflush(stdout);
@@ -120,6 +133,7 @@ int main(int argc, char **argv)
 	alarm(60);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_get_parent(&parent);
+	be_late();
 	if (parent != MPI_COMM_NULL || (argc > 1 && strcmp(argv[1], "spawn") == 0))
 		bad = turns_with_spawned(parent, argv[argc > 2 ? 2 : 0]);
 	else if (argc > 2)
