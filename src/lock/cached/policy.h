@@ -12,79 +12,77 @@
  * M: micro --zipf=0.8 --locks=1000, C: micro --locks=100000. "same": to three digits in ecsb 1 and
  * 10. N nodes of M: --option=topology="node:N core:M" and --ranks=N*M; another machine is named.
  *
- * STAY          ecsb 10: 11.8, 11.8, 11.8; ecsb 50: 6.49, 7.66, 8.60; ecsb 100: 11.3, 13.8, 16.0.
+ * STAY          ecsb 10: 12.0, 12.3, 12.3; ecsb 50: 6.49, 7.66, 8.60; ecsb 100: 11.3, 13.8, 16.0.
  *               But 7.14, 6.76, 4.93, p99 70, 141, 380 us: 16 nodes of 4, xc30-aries, ecsb 100
  *               with --iterations=1000. With 64, a multiple of MOST_PASSES + 1, the slowest rank of
  *               5 nodes of 48 has 0.05 of the mean of ecsb 100 --iterations=834, with 61 0.9
- * TRIP_NS       ecsb 10: 11.8, 11.8, 12.0; decides where round trips are long: two hosts over TCP
+ * TRIP_NS       ecsb 10: 12.3, 12.3, 12.0; decides where round trips are long: two hosts over TCP
  *               have about 1.4 M ecsb 100, 0.4 M if stays do not follow the round trip
  * STAY_NS       ecsb 100 --section=1000: 0.847, 0.900, 0.933, p99 1.4, 2.5, 4.5 ms
+ * TIMES_SHIFT   (2, 5) 4.43, 3.06: warb 50 --iterations=1000 --seed=1
  * LOOKS         (0, 32, 64, 128) 152, 185, 189, 194, p99 3.6, 2.9, 2.7, 2.1 us: 4 nodes of 12,
  *               cloudlab-cx3-20nodes, locktable --fw=20 --locks=40 --locality=100 --seed=7 with
  *               --iterations=1000
- * WRITES_LOOKS  (20, 67, 90 %) the same, --locks=20 --fw=50: 81, 83, 84; --fw=75: 81, 81, 79, p99
- *               2.9, 2.9, 6.6 us
- * MOST_BESIDE   same; bounds how long a client waits beside the queue
+ * WRITES_LOOKS  (67, 90 %, none) 21.7, 21.7, 18.6, p99 7, 7, 24 us: 2 nodes of 16, locktable
+ *               --fw=100 --locks=14 --locality=100 --iterations=1000; (20, 67, 90 %) 80.7, 80.2,
+ *               78.6, p99 2.9, 3.0, 6.6 us: as for LOOKS, --locks=20 --fw=75
  * MANY_SHIFT    (4, 5, 6, none) 7.61, 7.63, 7.76, 6.87, p99 315, 315, 315, 365 us: 128 nodes of
  *               one, ecsb 5; 4.38, 4.38, 4.54, 2.72: 512 nodes, --iterations=40
  * COUNTED       C 1: 427, 410, 412; L 5: 320, 318, 316; V 100: 116, 114, 113. 64 tell too seldom
- *               that 1 % are away, for which SOME pays: 231, 238, 235: 16 nodes of 4, xc30-aries,
+ *               that 1 % are away, for which SOME pays: 213, 238, 235: 16 nodes of 4, xc30-aries,
  *               locktable --fw=20 --locks=1000 --locality=99 --section=100 --iterations=312
  *               --steady --seed=719
- * MANY_LOCKS    (256, 512, 1024) 45.5, 45.5, 36.9: 12 nodes of 8, locktable --fw=10 --locks=1000
+ * MANY_LOCKS    (256, 512, 1024) 45.4, 45.4, 36.9: 12 nodes of 8, locktable --fw=10 --locks=1000
  *               --locality=80 --section=1000 --iterations=208 --steady --seed=732; (64, 256, 512)
- *               37.3, 44.3, 44.3, p99 15, 10, 10 us: 24 nodes of 3, cx5-6nodes, locktable --fw=35
+ *               36.8, 42.8, 42.8, p99 15, 10, 10 us: 24 nodes of 3, cx5-6nodes, locktable --fw=35
  *               --locks=100 --locality=85 --section=50 --iterations=277 --steady --seed=728. In a
  *               smaller table the first sharer of a node caches the lock, and the others need no
  *               far operation
- * MEAN_WEIGHT   wcsb 20: 0.716, 0.739, 0.742; warb 35: 3.77, 3.74, 3.98
- * WRITES_SOME   (10, 20, 40 %) 12.5, 12.1, 5.72: 2 nodes of 32, xc30-aries, micro --fw=35 --locks=4
+ * MEAN_WEIGHT   wcsb 20: 0.714, 0.749, 0.740; warb 35: 4.08, 3.24, 3.83
+ * WRITES_SOME   (10, 20, 40 %) 12.1, 12.1, 5.90: 2 nodes of 32, xc30-aries, micro --fw=35 --locks=4
  *               with --iterations=312 --steady --seed=302. 64 nodes of one,
  *               cloudlab-cx3-20nodes, locktable --fw=35 --locks=100 --locality=90
- *               --iterations=312 --steady --seed=719: 55.0, 53.1, 39.4. 12 nodes of 4, cx5-6nodes,
- *               micro --fw=50 --locks=10 --zipf=0 --iterations=416 --steady --seed=727: 6.66, 6.70,
- *               5.96; p99 14, 14, 22 us. Where fewer are exclusive, sharers are in together
- * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.688, 0.739, 0.743; C 20: 91.6, 78.0, 77.5
- * WRITES_QUEUE  (20, 40, 80 %) 6.22, 6.24, 5.81, p99 7, 7, 11 us: 3 nodes of 8, cx5-6nodes, micro
- *               --fw=50 --locks=1000 --zipf=0.5 --iterations=1250; 35.4, 55.7, 55.7: 48 nodes of
- *               one, cloudlab-cx3-20nodes, locktable --fw=20 --locks=1000 --locality=90
- *               --iterations=416 --steady --seed=731
- * LONG_TRIPS    (4, 8, 16) 3.34, 3.25, 2.23: 8 nodes of 6, cloudlab-cx3-20nodes, warb 35 with
- *               --iterations=416 --steady --seed=724; 3.63, 6.62, 6.62: 48 nodes of one, the same
+ *               --iterations=312 --steady --seed=719: 55.2, 53.1, 39.3. 12 nodes of 4, cx5-6nodes,
+ *               micro --fw=50 --locks=10 --zipf=0 --iterations=416 --steady --seed=727: 6.65, 6.69,
+ *               6.02; p99 14, 13, 21 us. Where fewer are exclusive, sharers are in together
+ * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.689, 0.749, 0.740; C 20: 91.6, 78.0, 77.5. With 40 %
+ *               ecsb 50 has 5.51
+ * WRITES_QUEUE  (20, 40, 80 %) 6.25, 6.25, 5.83, p99 7, 7, 11 us: 3 nodes of 8, cx5-6nodes, micro
+ *               --fw=50 --locks=1000 --zipf=0.5 --iterations=1250; 40.8, 55.7, 55.7, and 40.7 with
+ *               30 %: 48 nodes of one, cloudlab-cx3-20nodes, locktable --fw=20 --locks=1000
+ *               --locality=90 --iterations=416 --steady --seed=731
+ * LONG_TRIPS    (4, 8, 16) 3.34, 3.27, 2.26: 8 nodes of 6, cloudlab-cx3-20nodes, warb 35 with
+ *               --iterations=416 --steady --seed=724; 3.63, 6.61, 6.61: 48 nodes of one, the same
  *               machine, locktable --fw=35 --locks=20 --locality=80 --burst=100 --rest=50000 with
  *               the same options
- * GATHER_TRIPS  (0, 6, 12, 24) 10.5, 13.5, 14.6, 15.7, p99 15, 17, 20, 27 us: 6 nodes of 12,
+ * GATHER_TRIPS  (0, 6, 12, 24) 10.5, 13.4, 14.6, 15.2, p99 15, 18, 20, 25 us: 6 nodes of 12,
  *               cx5-6nodes, --option=topology="node:6 package:2 core:6" --bench=warb --fw=2
  *               --iterations=277 --steady --seed=724; 64 nodes of one, the same machine, sob 2 with
- *               --iterations=312 --steady --seed=729: 8.67, 9.43, 10.8, 10.4, p99 44, 53, 62, 81
- * GATHER_LEAST  (2, 4, 8, no least) 1.38, 1.38, 1.34, 1.31, p99 11, 11, 14, 18 us: 3 nodes of one,
- *               sob 2 with --iterations=6666 --steady --seed=723
- * PAYS_NODES    (64, 128, 256) p99 of 128 nodes, ecsb 5 --think=1000000: 18, 24, 47 us
- * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.8, 0.2, 0.2 ms. With 0, shares always pay:
- *               2,560 nodes with --think=10000000 --seconds=0.3 have 74 ms, not 54 us
- * UNUSED_MOST   (7, 15, 31) 132, 111, 108: 6 nodes of 16, cloudlab-cx3-20nodes, locktable --fw=2
- *               --locks=100 --locality=99 --iterations=1000 --seed=730; 0.993, 1.22, 1.35: 2 nodes
- *               of one, xc30-aries, micro --fw=10 --locks=10 --zipf=0 --section=300
- *               --iterations=10000 --seed=734
+ *               --iterations=312 --steady --seed=729: 8.67, 9.43, 10.8, 10.2, p99 44, 53, 62, 79
+ * PAYS_NODES    (64, 128, 256) p99 of 128 nodes, ecsb 5 --think=1000000: 17, 21, 47 us
+ * PAYS_MOST     (1, 2, 4) p99 of 512 nodes likewise: 1.7, 0.2, 0.2 ms; ecsb 0.05 --think=100000
+ *               --seconds=0.01: 4.64, 3.59, 0.315. With 0, shares always pay: 2,560 nodes with
+ *               --think=10000000 --seconds=0.3 have 74 ms, not 54 us
+ * UNUSED_MOST   (7, 15, 31) 129, 110, 109: 6 nodes of 16, cloudlab-cx3-20nodes, locktable --fw=2
+ *               --locks=100 --locality=99 --iterations=1000 --seed=730
  * FIRST_PAYS    30.7, 271, 271: 24 nodes of 3, locktable --fw=1 --locks=10000 --locality=50 with
  *               --iterations=277 --seed=732
- * SOME_PAYS     (8, 16, 32) 161, 161, 140: 4 nodes of 12, cx5-6nodes, locktable --fw=35
- *               --locks=1000 --locality=98 --seed=2 with --iterations=1000
  * NEAR_OWNS     (15, 30, 60 %) 5.74, 6.38, 6.38: 4 nodes of 6, cx5-6nodes, micro --fw=100
  *               --locks=100000 --zipf=0.5 --iterations=1250; 1.11, 1.11, 0.844: 2 nodes of 2,
  *               xc30-aries, likewise with --iterations=7500
  * TAKE_NS       same; bounds how long sharers wait for one that is in, and that waits for them
  * SOON_NS       (125, 250, 500, 1000) ecsb 100: 13.4, 13.8, 13.9, 13.9; 4 nodes of 32, micro
- *               --fw=75 --locks=4 --zipf=0.8 --section=300 --think=200: 2.51, 2.66, 2.22, 2.25
+ *               --fw=75 --locks=4 --zipf=0.8 --section=300 --think=200: 2.69, 2.57, 2.23, 2.31
  *
  * These are as great as their fields allow, since less is worse:
  * MOST_PASSES   (8, 16, 31) ecsb 100: 7.93, 10.3, 13.8; ecsb 50: 5.67, 6.78, 7.66
- * MOST_WRITERS  (15, 30) warb 35: 4.03, 3.74, p99 157, 170 us; but 0.854, 0.982: 64 nodes of one,
+ * MOST_WRITERS  (15, 30) warb 35: 3.73, 3.24, p99 166, 212 us; but 0.861, 0.982: 64 nodes of one,
  *               warb 75 --iterations=312 --seed=722
  * UNSEEN_MOST   (0, 1, 3) 19.6, 21.0, 21.7: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000
- * LONG_MOST     (7, 15) warb 35, as for LONG_TRIPS: 3.11, 3.25
- * MET_MOST      (0, 1, 3) 11.4, 12.0, 12.0, p99 6.5, 4.7, 4.7 us: 2 nodes of 2, locktable --fw=20
+ * MOST_BESIDE   (8, 15) same; bounds how long a client waits beside the queue
+ * LONG_MOST     (7, 15) warb 35, as for LONG_TRIPS: 3.13, 3.27
+ * MET_MOST      (0, 1, 3) 11.4, 12.0, 12.0, p99 6.4, 4.7, 4.7 us: 2 nodes of 2, locktable --fw=20
  *               --locks=1000 --locality=95 --iterations=20000
  * RUN_CACHES    (2, 3) M 100: 30.5, 30.9
  */
@@ -92,19 +90,17 @@ enum {
 	/* Further acquires by a node that others wait for. In a multiple of the head and those that
 	 * pass it, the same clients would pass in each stay; */
 	STAY = 61,
-	TRIP_NS = 2000,  /* so many for each such part of a round trip; */
-	STAY_NS = 32000, /* fewer, if they take longer than this, */
-	STAY_LEAST = 8   /* but at least this part */
+	TRIP_NS = 2000, /* so many for each such part of a round trip; */
+	STAY_NS = 32000 /* fewer, if they take longer than this */
 };
-enum { MOST_UNCOUNTED = 64 };
 enum { TIMES_SHIFT = 2 };      /* times of a moving mean, as a power of two */
 enum { PASSES_AS_BUILT = 31 }; /* acquires that pass the head of a node's queue */
 #define MOST_PASSES ATTEMPTS_OR(PASSES_AS_BUILT, 2)
 _Static_assert((int)PASSES_AS_BUILT < 1 << PASSES_BITS, "W counts the passes");
 _Static_assert((int)STAY % ((int)PASSES_AS_BUILT + 1) != 0, "other clients pass in each stay");
-#define UNSEEN_MOST ATTEMPTS_OR(3, 1) /* grants within a node between two looks at W */
-#define LOOKS ATTEMPTS_OR(64, 2)      /* at W, in an acquire, before the client queues */
-#define MOST_BESIDE ATTEMPTS_OR(8, 2) /* waits beside the queue in an acquire */
+#define UNSEEN_MOST ATTEMPTS_OR(3, 1)  /* grants within a node between two looks at W */
+#define LOOKS ATTEMPTS_OR(64, 2)       /* at W, in an acquire, before the client queues */
+#define MOST_BESIDE ATTEMPTS_OR(15, 2) /* waits beside the queue in an acquire */
 /* Nodes with writers in a row while sharers are promised S. Where so many nodes are asked that to
  * recall them takes longer than these, one is counted in 4, 16 or 64. */
 enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
@@ -129,13 +125,11 @@ enum {
 	PAYS_NODES = 128, /* of so many nodes, each has to use a share once for it to pay; */
 	PAYS_MOST = 2,    /* of more, so often at most */
 	FIRST_PAYS = 2,   /* first shares that are worth a message to each node */
-	SOME_PAYS = 16,   /* looks of a writer at home that cost half a round trip */
 	/* The part of acquires at home for which a look at W there pays. */
 	NEAR_OWNS = MEAN_ONE * 3 / 10,
 	RUN_CACHES = 3,    /* visits in a row, of which the last one keeps X */
 	LONG_TRIPS = 8,    /* round trips in a long wait */
-	GATHER_TRIPS = 12, /* round trips for which a writer waits for others at most; */
-	GATHER_LEAST = 4,  /* 1 / the part of its time that it has waited as a sharer at least */
+	GATHER_TRIPS = 12, /* round trips for which a writer waits for others at most */
 	/* A client that comes back in less passes others, and is passed by them; a hold that takes
 	 * less is brief. */
 	SOON_NS = 250
@@ -203,19 +197,10 @@ static inline bool policy_avoids_uncached(const struct lock_setup *s, int64_t wr
 	       !UNCACHED_ALWAYS;
 }
 
-/* Whether a lock that its home's node has at first has SOME, too. That saves a sharer away from
- * home a round trip, and costs a writer there half of one: it has to look for sharers, unless the
- * home's node has X. It costs one at home a look. */
-static inline bool policy_begins_with_some(const struct lock_setup *s, int64_t acquires,
-					   int64_t writes, int64_t away)
-{
-	if (policy_avoids_uncached(s, writes * MEAN_ONE / acquires))
-		return false;
-	return away * (2 * (acquires - writes) - writes) * SOME_PAYS > acquires * writes;
-}
-
 /* What locks are at first, after so many acquires of the table, so many of them exclusive, and so
- * many away from home. Once it is known, it is known for all greater numbers. */
+ * many away from home. Once it is known, it is known for all greater numbers. That a lock which its
+ * home's node has at first has SOME saves a sharer away from home a round trip, and costs a writer
+ * half of one: it has to look for sharers, unless the home's node has X. */
 static inline enum first policy_first(const struct lock_setup *s, int64_t acquires, int64_t writes,
 				      int64_t away, bool ordered)
 {
@@ -228,7 +213,8 @@ static inline enum first policy_first(const struct lock_setup *s, int64_t acquir
 		return FIRST_SHARED;
 	if (!ordered && (acquires - away) * MEAN_ONE < NEAR_OWNS * acquires)
 		return FIRST_NONE;
-	return policy_begins_with_some(s, acquires, writes, away) ? FIRST_SOME : FIRST_OWNED;
+	return away && !policy_avoids_uncached(s, writes * MEAN_ONE / acquires) ? FIRST_SOME
+										: FIRST_OWNED;
 }
 
 /* The client's moving mean of exclusive acquires; where it begins; and after one more. */
@@ -264,9 +250,9 @@ static inline bool policy_is_soon(const struct cached_slot *own, uint64_t now)
 
 /* Whether the client acquires the lock again at once, and holds it briefly, and its node has
  * several clients for each lock. The more such clients exclude others, the more they gain by a stay
- * of their node, which sharers would end. (32 nodes of 2, cloudlab-cx3-20nodes, ecsb 35: 6.23 M
+ * of their node, which sharers would end. (32 nodes of 2, cloudlab-cx3-20nodes, ecsb 35: 6.25 M
  * acquires a second, 3.16 M if no client is so. 24 nodes of one, the same machine, ecsb 50: 1.03,
- * 0.62 if one client is enough; 32 nodes of 3, micro --fw=35 --locks=4 --zipf=0: 6.63, 3.05 if
+ * 0.62 if one client is enough; 32 nodes of 3, micro --fw=35 --locks=4 --zipf=0: 5.55, 3.05 if
  * several are enough for four locks. All with --iterations=1000.) */
 static inline bool policy_is_brief(const struct lock_setup *s, const struct cached_slot *own)
 {
@@ -284,11 +270,11 @@ static inline bool policy_is_as_writer(const struct cached_slot *own)
 /* Whether sharers are many, for what this client has acquired lately: so what a writer recalls is
  * given back to them, and a sharer of a lock that its home's node has makes that share, too. Where
  * clients wait for other nodes, sharers that come in together make up for more writers; but not at
- * home, where a writer that finds X needs no message. (28.3 M acquires a second, 17.1 M if
+ * home, where a writer that finds X needs no message. (31.6 M acquires a second, 17.1 M if
  * clients at home share as others do: --machine=xc30-aries --option=topology="node:48 core:2"
  * --ranks=96 --bench=locktable --fw=35 --locks=20 --locality=99 --iterations=208 --steady
  * --seed=722.) Waits are those of clients that queued behind another node, and long ones. (warb 35
- * and sob 50, both with --iterations=300: 4.72, 0.773; 4.20, 0.596 if only long ones count; 2.93,
+ * and sob 50, both with --iterations=300: 4.43, 0.752; 4.20, 0.596 if only long ones count; 2.93,
  * 0.681 if only the others do.) */
 static inline bool policy_shares(const struct lock_setup *s, const struct cached_slot *own)
 {
@@ -473,10 +459,7 @@ static inline int policy_uncached_most(const struct lock_setup *s)
 	return most < UINT8_MAX ? most : UINT8_MAX;
 }
 
-/* Whether the head, a sharer, uses the lock uncached. In a table without SOME, if the home's node
- * has X, and had used the lock before the last visit: a writer there is the next one that would
- * recall the share. (This last case buys nothing that 207 settings of the sweep show, since
- * policy_avoids_uncached() is asked before: 1.000 of the rate with it, 1.000 without.) */
+/* Whether the head, a sharer, uses the lock uncached. */
 static inline bool policy_shares_uncached(const struct lock_setup *s, struct cached_slot *own,
 					  int64_t d, bool ordered)
 {
@@ -484,9 +467,7 @@ static inline bool policy_shares_uncached(const struct lock_setup *s, struct cac
 	    policy_avoids_uncached(s, own->writes))
 		return false;
 	policy_note_use(own, d); /* what the last writer has found */
-	if (!policy_has_no_use(own) ||
-	    (!policy_expects_some(own, ordered) &&
-	     (dir_owner(d) != own->home || policy_get(d, P_RUN, 2) != 1)))
+	if (!policy_has_no_use(own) || !policy_expects_some(own, ordered))
 		return false;
 	if (++own->uncached < policy_uncached_most(s))
 		return true;
@@ -537,16 +518,14 @@ static inline void policy_mean(uint32_t *mean, uint64_t ns)
 
 /* For how long a writer is to wait for others, as this client has seen since its last exclusive
  * acquire: what it has waited as a sharer is what it gains if writers come together. No longer than
- * it has not waited, since after such a time most clients wait as writers; and not at all if it has
- * waited for a small part of its time: then the lock does not limit the clients. */
+ * it has not waited, since after such a time most clients wait as writers; and the less, the
+ * smaller the part of its time is that it has waited: then the lock does not limit the clients. */
 static inline uint64_t policy_shared_ns(const struct cached_slot *own, uint64_t now)
 {
-	const uint64_t from = own->wrote_ns + own->shared_ns;
+	const uint64_t from = own->wrote_ns + own->shared_ns, waited = own->shared_ns;
 	const uint64_t ran = own->wrote_ns && now > from ? now - from : 0;
 
-	if (ran > (uint64_t)own->shared_ns * GATHER_LEAST)
-		return 0;
-	return ran < own->shared_ns ? ran : own->shared_ns;
+	return ran <= waited ? ran : waited * waited / ran;
 }
 
 /* The client has waited from `begin` to now, at a lock that it did not hit. */
@@ -613,7 +592,7 @@ static inline bool policy_counts(const struct lock_setup *s, struct cached_slot 
 	const uint32_t trips = own->trip_ns / TRIP_NS;
 
 	if (adaptive_options_of(s)->stay < 0 &&
-	    ++own->uncounted < (trips < MOST_UNCOUNTED ? trips : MOST_UNCOUNTED))
+	    ++own->uncounted < (trips < UINT8_MAX ? trips : UINT8_MAX))
 		return false;
 	own->uncounted = 0;
 	return true;
@@ -624,10 +603,7 @@ static inline int64_t policy_by_hold(const struct cached_slot *own, int64_t most
 {
 	const uint64_t stay_ns = own->hold_ns * (uint64_t)STAY;
 
-	if (stay_ns <= STAY_NS)
-		return most;
-	return stay_ns < STAY_NS * STAY_LEAST ? most * STAY_NS / (int64_t)stay_ns
-					      : most / STAY_LEAST;
+	return stay_ns <= STAY_NS ? most : most * STAY_NS / (int64_t)stay_ns;
 }
 
 /* Acquires by others of a node while other nodes wait. */
@@ -651,7 +627,7 @@ static inline bool policy_grants_unseen(const struct lock_setup *s, const struct
 
 /* Acquires that pass the head of a node's queue: by clients that return to the lock, which have its
  * line. Others would keep those that wait from the locks that they use next. (44.4 M acquires a
- * second with others, 51.5 M without: the command of UNSEEN_MOST, --fw=20 --locks=30.) */
+ * second with others, 50.2 M without: the command of UNSEEN_MOST, --fw=20 --locks=30.) */
 static inline int64_t policy_passes(const struct lock_setup *s, const struct cached_slot *own)
 {
 	if (!ATTEMPTS_OR(own->returns, true) || adaptive_options_of(s)->patience == 0)
