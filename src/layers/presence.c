@@ -414,19 +414,18 @@ bool presence_is_full(MPI_Comm comm, const char *what)
 
 bool presence_was_full(MPI_Comm comm)
 {
-	enum store s;
-	bool is_full;
-	int n, *ranks;
+	bool is_full = true;
+	int n = 0, *ranks;
 
 	if (is_in_program())
 		return false;
 	pthread_mutex_lock(&lock);
-	s = store();
-	ranks = world_ranks(comm, &n);
-	is_full = s == NO_STORE || (ranks && found);
-	for (int i = 0; is_full && s != NO_STORE && i < n; i++)
-		is_full = ranks[i] != MPI_UNDEFINED && look(s, ranks[i]) == EARLY;
-	free(ranks);
+	if (store() != NO_STORE) {
+		ranks = world_ranks(comm, &n);
+		for (int i = 0; is_full && i < n && ranks && found; i++)
+			is_full = ranks[i] != MPI_UNDEFINED && look(store(), ranks[i]) == EARLY;
+		free(ranks);
+	}
 	pthread_mutex_unlock(&lock);
 	return is_full;
 }
