@@ -167,7 +167,7 @@ void presence_look_at_all(void);
 bool presence_is_full(MPI_Comm comm, const char *what);
 /* Whether all processes of comm had the layer in MPI_Init, and are known to: then they may ask
  * presence_is_full() without such a call. The same on all that have the layer, at any time. If the
- * MPI or the memory does not let this process know, it takes it that they had. */
+ * launcher, the MPI or the memory does not let this process know, it takes it that they had. */
 bool presence_was_full(MPI_Comm comm);
 /* The first message over comm: MPI_Allreduce with MPI_BAND, in place. If presence_is_full() could
  * not know, a message says so when it takes long. */

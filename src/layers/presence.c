@@ -417,8 +417,6 @@ bool presence_was_full(MPI_Comm comm)
 	bool is_full = true;
 	int n = 0, *ranks;
 
-	if (is_in_program())
-		return false;
 	pthread_mutex_lock(&lock);
 	if (store() != NO_STORE) {
 		ranks = world_ranks(comm, &n);
