@@ -415,15 +415,18 @@ bool presence_is_full(MPI_Comm comm, const char *what)
 bool presence_was_full(MPI_Comm comm)
 {
 	bool is_full = true;
-	int n = 0, *ranks;
+	enum store s;
+	int n, *ranks;
 
+	PMPI_Comm_size(comm, &n);
+	if (n == 1)
+		return true;
 	pthread_mutex_lock(&lock);
-	if (store() != NO_STORE) {
-		ranks = world_ranks(comm, &n);
-		for (int i = 0; is_full && i < n && ranks && found; i++)
-			is_full = ranks[i] != MPI_UNDEFINED && look(store(), ranks[i]) == EARLY;
-		free(ranks);
-	}
+	s = store();
+	ranks = s == NO_STORE ? NULL : world_ranks(comm, &n);
+	for (int i = 0; is_full && i < n && ranks && found; i++)
+		is_full = ranks[i] != MPI_UNDEFINED && look(s, ranks[i]) == EARLY;
+	free(ranks);
 	pthread_mutex_unlock(&lock);
 	return is_full;
 }
