@@ -400,7 +400,7 @@ static inline unsigned policy_moved(unsigned count, int more, int most)
 
 /* What shares have been good for, as this client has seen it: whether those that it recalled, or
  * found given back, had been used. It counts for more, the more nodes were asked for them. (p99
- * 45 us, 79 us if all count alike: --machine=cx6-4nodes --option=topology="node:512 core:1"
+ * 47 us, 79 us if all count alike: --machine=cx6-4nodes --option=topology="node:512 core:1"
  * --ranks=512 --fw=5 --think=2000000 --seconds=0.3.) */
 static inline void policy_note_use(struct cached_slot *own, int64_t d)
 {
