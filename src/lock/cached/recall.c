@@ -520,10 +520,9 @@ static void note_shares(const struct lock_setup *s, struct lock_slot *slot, stru
 	for (int j = 0; j < k->nodes; j++) {
 		const int64_t w = asked_of(slot)[j].w;
 
-		/* A node has had no hit in the first round; and 32 of them look like none. */
 		if (dir_has(r->dir, j) && j != cached_me(slot) &&
 		    policy_round(r->dir) == ((w & ROUND) != 0))
-			hits += w_hits(w) ? w_hits(w) : 1;
+			hits += policy_uses(s, w_hits(w), j == cached_home(slot));
 	}
 	r->dir = policy_note_share(s, r->dir, r->nodes, hits);
 	policy_note_use(lock_own(slot), r->dir);
