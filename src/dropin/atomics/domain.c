@@ -282,7 +282,8 @@ static enum reason read_window(struct wish *x)
 		return NO_FLAVOR;
 	if (!bytes || !unit)
 		return NO_SIZE;
-	x->flavor = *flavor;
+	/* Whether processes can map what the MPI has allocated is not known. */
+	x->flavor = *flavor == MPI_WIN_FLAVOR_ALLOCATE ? MPI_WIN_FLAVOR_CREATE : *flavor;
 	x->size = x->flavor == MPI_WIN_FLAVOR_DYNAMIC ? PTRDIFF_MAX : *bytes;
 	x->unit = x->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 1 : *unit;
 	return NONE;

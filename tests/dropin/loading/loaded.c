@@ -57,6 +57,7 @@ int turns(MPI_Fint fortran)
 	MPI_Barrier(comm);
 	MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
 	MPI_Get(value, 2, MPI_LONG, 0, 0, 2, MPI_LONG, win);
+	bad += rank == 0 && base[0] != TURNS_EACH * size;
 	MPI_Win_unlock(0, win);
 	bad += value[0] != TURNS_EACH * size || value[1] != -value[0];
 	MPI_Win_free(&win);
