@@ -215,21 +215,18 @@ struct wish {
 	struct window *w;
 	MPI_Comm comm;
 	MPI_Info info, noncontig;
-	int flavor;   /* MPI_WIN_FLAVOR_ALLOCATE: the window is made here */
+	bool allocates; /* the window is made here, of flavor MPI_WIN_FLAVOR_ALLOCATE */
+	int flavor;
 	MPI_Win win;  /* MPI_WIN_NULL: not yet made */
 	void *memory; /* what has been allocated for it */
 	MPI_Aint size, unit;
 };
 
-static bool allocates(const struct wish *x)
-{
-	return x->flavor == MPI_WIN_FLAVOR_ALLOCATE;
-}
-
-/* Whether processes of a node can map each other's memory of such a window. */
+/* Whether processes of a node can map each other's memory of such a window. Of memory that the MPI
+ * has allocated, this is not known. */
 static bool is_mapped(const struct wish *x)
 {
-	return allocates(x) || x->flavor == MPI_WIN_FLAVOR_SHARED;
+	return x->allocates || x->flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
 /* Over several nodes: memory that the processes of each can map, and a window of it. */
@@ -282,8 +279,7 @@ static enum reason read_window(struct wish *x)
 		return NO_FLAVOR;
 	if (!bytes || !unit)
 		return NO_SIZE;
-	/* Whether processes can map what the MPI has allocated is not known. */
-	x->flavor = *flavor == MPI_WIN_FLAVOR_ALLOCATE ? MPI_WIN_FLAVOR_CREATE : *flavor;
+	x->flavor = *flavor;
 	x->size = x->flavor == MPI_WIN_FLAVOR_DYNAMIC ? PTRDIFF_MAX : *bytes;
 	x->unit = x->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 1 : *unit;
 	return NONE;
@@ -292,7 +288,7 @@ static enum reason read_window(struct wish *x)
 /* What needs no other process. */
 static enum reason prepare(struct wish *x, struct atomics *a)
 {
-	const enum reason why = allocates(x) ? NONE : read_window(x);
+	const enum reason why = x->allocates ? NONE : read_window(x);
 
 	if (why != NONE)
 		return why;
@@ -301,7 +297,7 @@ static enum reason prepare(struct wish *x, struct atomics *a)
 	if (!a)
 		return NO_MEMORY;
 	a->is_dynamic = x->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-	a->is_allocated = allocates(x);
+	a->is_allocated = x->allocates;
 	if (!a->is_allocated)
 		return NONE;
 	/* The MPI refuses these at once, where others would wait for this process. */
@@ -347,7 +343,7 @@ static enum reason tell(const struct wish *x, struct atomics *a, MPI_Comm comm, 
 		if (!a->in_node || (a->far && !a->away))
 			told.why = NO_MEMORY;
 		told.self =
-		    copy_self(a, allocates(x) ? NULL : window_attribute(x->win, MPI_WIN_BASE));
+		    copy_self(a, x->allocates ? NULL : window_attribute(x->win, MPI_WIN_BASE));
 	}
 	if (PMPI_Allgather(&told, sizeof told, MPI_BYTE, all, sizeof told, MPI_BYTE, comm) !=
 	    MPI_SUCCESS)
@@ -380,14 +376,14 @@ static enum reason provide(struct wish *x, struct atomics *a, const struct told 
 		share_pool(a, x->w->pool, x->w->id);
 	else if (!share(a))
 		return NO_SHARED;
-	if (allocates(x) && !(a->far ? allocate_far(x, a) : allocate_near(x, a)))
+	if (x->allocates && !(a->far ? allocate_far(x, a) : allocate_near(x, a)))
 		why = NO_ALLOCATION;
 	else if (a->copies && !may_copy(a, all))
 		why = NO_COPIES;
 	else if (!find_targets(x, a))
 		why = NO_PLACE;
 	why = worst(a->comm, why);
-	if (why != NONE && allocates(x) && why < NO_ALLOCATION)
+	if (why != NONE && x->allocates && why < NO_ALLOCATION)
 		next_Win_free(&x->win);
 	return why;
 }
@@ -506,6 +502,7 @@ const char *atomics_allocate(struct window *w, MPI_Comm comm, MPI_Info info, MPI
 			 .info = info,
 			 .noncontig = MPI_INFO_NULL,
 			 .win = MPI_WIN_NULL,
+			 .allocates = true,
 			 .flavor = MPI_WIN_FLAVOR_ALLOCATE,
 			 .size = size,
 			 .unit = unit};
