@@ -328,7 +328,7 @@ static inline int64_t policy_next_round(int64_t d)
 static inline int policy_uses(const struct lock_setup *s, int hits, bool at_home)
 {
 	if (at_home)
-		return policy_nodes(s) * policy_nodes(s) <= PAYS_NODES;
+		return (int64_t)policy_nodes(s) * policy_nodes(s) <= PAYS_NODES;
 	return hits ? hits : 1;
 }
 
