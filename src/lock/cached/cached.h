@@ -190,7 +190,6 @@ struct cached_slot {
 	bool returns : 1;   /* to the lock that it acquired before */
 	bool looks : 1;     /* before it counts itself, since its last acquire was not a hit, */
 	bool waited : 1;    /* and at this lock: it reads W, and does not take the line */
-	bool soon : 1;      /* came back soon after its last release, so */
 	bool is_head : 1;   /* holds the lock as the head of QUEUE (G) */
 	bool may_leave : 1; /* the node's place in the queue of nodes, before its turn */
 	bool queued : 1;    /* behind another node, when it had to ask for a lock last */
@@ -207,6 +206,7 @@ struct cached_slot {
 	unsigned met : 2;              /* how lately it has recalled a lock with SOME */
 	unsigned beside : 4;           /* waits beside the queue in this acquire */
 	unsigned long_waits : 4;       /* how often waits have been long, up to LONG_MOST */
+	unsigned soon : 2;             /* how often it has come back soon, up to SOON_MOST */
 	uint8_t uncached; /* times that it has used UNCACHED since its node has joined last */
 	/* W; in a release, what the swap of TAIL finds; while the node waits for its turn, the node
 	 * before it, or -1: not known. */

@@ -23,7 +23,7 @@ bool near_swap(struct lock_slot *slot, int64_t old, int64_t new)
 	return true;
 }
 
-static bool may_pass(const struct lock_setup *s, struct lock_slot *slot, int64_t w)
+bool near_may_pass(const struct lock_setup *s, struct lock_slot *slot, int64_t w)
 {
 	return (w & PASSES) >> PASSES_SHIFT < policy_passes(s, lock_own(slot));
 }
@@ -37,7 +37,8 @@ static bool is_held(const struct lock_slot *slot, int64_t w, bool is_head)
 /* Whether W excludes the client, which is not counted in it. */
 static bool excludes(const struct lock_setup *s, struct lock_slot *slot, int64_t w, bool is_head)
 {
-	return is_held(slot, w, is_head) || ((w & AWAITED) && !is_head && !may_pass(s, slot, w));
+	return is_held(slot, w, is_head) ||
+	       ((w & AWAITED) && !is_head && !near_may_pass(s, slot, w));
 }
 
 /* W with one more holder. */
@@ -61,7 +62,7 @@ static bool passes(const struct lock_setup *s, struct lock_slot *slot)
 		w = near_get(slot);
 		if (!(w & AWAITED))
 			return true;
-		if (!may_pass(s, slot, w))
+		if (!near_may_pass(s, slot, w))
 			return false;
 	} while (!near_swap(slot, w, w + PASS));
 	return true;
@@ -241,7 +242,7 @@ bool near_take_handed(const struct lock_setup *s, struct lock_slot *slot, bool i
 
 	do {
 		w = near_get(slot);
-		if (!(w & HANDED) || (!is_head && !may_pass(s, slot, w)))
+		if (!(w & HANDED) || (!is_head && !near_may_pass(s, slot, w)))
 			return false;
 	} while (!near_swap(
 	    slot, w, is_head ? (w & ~(HANDED | HEADS)) + WRITER : w - HANDED + WRITER + PASS));
@@ -267,7 +268,7 @@ bool near_join(const struct lock_setup *s, struct lock_slot *slot, bool is_head,
 		w = near_get(slot);
 		in_stay = policy_stays(s, lock_own(slot), w);
 		if (!(w & KEEPS) || !(w & SHARERS) || (w & near_others(slot)) ||
-		    (!in_stay && !stays) || (!is_head && !may_pass(s, slot, w)))
+		    (!in_stay && !stays) || (!is_head && !near_may_pass(s, slot, w)))
 			return false;
 		rest = is_head ? w & ~HEADS : w & AWAITED ? w + PASS : w;
 		if (in_stay && policy_counts(s, lock_own(slot)))

@@ -45,6 +45,8 @@ RMA_INLINE int64_t near_conflict(int64_t mode)
 
 /* Change W from one value to another, and wake those that await it. */
 bool near_swap(struct lock_slot *slot, int64_t old, int64_t new);
+/* Whether one more client may pass the head of QUEUE, by this W. */
+bool near_may_pass(const struct lock_setup *s, struct lock_slot *slot, int64_t w);
 /* Wake those that await W, if this old value says that there are any. */
 void near_wake(struct lock_slot *slot, int64_t old);
 /* H1 and H2. is_head: of the node's queue. counted: the client is in, or its count has to be taken

@@ -105,18 +105,20 @@ _Static_assert((int)STAY % ((int)PASSES_AS_BUILT + 1) != 0, "other clients pass 
  * recall them takes longer than these, one is counted in 4, 16 or 64. */
 enum { WRITERS_AS_BUILT = 30, MANY_SHIFT = 5, MANY_STEP = 2, MANY_BITS = 2 };
 #define MOST_WRITERS ATTEMPTS_OR(WRITERS_AS_BUILT, 2)
-#define COUNTED ATTEMPTS_OR(128, 3)    /* acquires that decide what locks are at first */
-#define MANY_LOCKS ATTEMPTS_OR(512, 3) /* of a table in which clients seldom meet at one */
-#define MEAN_WEIGHT ATTEMPTS_OR(32, 2) /* acquires, or round trips, of a moving mean */
-#define UNUSED_MOST ATTEMPTS_OR(15, 1) /* shares of no use that count: more than half decide */
-#define MET_MOST ATTEMPTS_OR(3, 1)     /* recalls that a client takes to forget a lock with SOME */
+#define COUNTED ATTEMPTS_OR(128, 3)     /* acquires that decide what locks are at first */
+#define MANY_LOCKS ATTEMPTS_OR(512, 3)  /* of a table in which clients seldom meet at one */
+#define MEAN_WEIGHT ATTEMPTS_OR(128, 8) /* acquires, or round trips, of a moving mean */
+#define UNUSED_MOST ATTEMPTS_OR(15, 1)  /* shares of no use that count: more than half decide */
+#define MET_MOST ATTEMPTS_OR(3, 1)      /* recalls that a client takes to forget a lock with SOME */
 #define UNCACHED_ALWAYS ATTEMPTS_OR(false, true)
 /* T: until sharers are looked for at the node before; at all nodes */
 #define TAKE_NS ATTEMPTS_OR(UINT64_C(200000), UINT64_C(1000))
 #define TAKE_ALL_NS (16 * TAKE_NS)
 #define LONG_MOST ATTEMPTS_OR(15, 1) /* long waits that are counted: more than half decide */
+#define SOON_MOST ATTEMPTS_OR(3, 1)  /* returns that are counted: more than half decide */
 enum {
-	MEAN_ONE = 1024,
+	MEAN_ONE = 16384,
+	MEAN_FIRST = 4, /* for so many times more counts each of the first MEAN_WEIGHT */
 	/* The mean of exclusive acquires from which on these are not few; are many; */
 	WRITES_SOME = MEAN_ONE / 5,
 	WRITES_OFTEN = MEAN_ONE * 3 / 10,
@@ -132,7 +134,7 @@ enum {
 	GATHER_TRIPS = 12, /* round trips for which a writer waits for others at most */
 	/* A client that comes back in less passes others, and is passed by them; a hold that takes
 	 * less is brief. */
-	SOON_NS = 250
+	SOON_NS = 125
 };
 
 /* The policy's part of a directory. */
@@ -223,11 +225,13 @@ static inline void policy_start(struct cached_slot *own)
 	own->writes = WRITES_OFTEN / 2;
 }
 
-static inline void policy_note_acquire(struct cached_slot *own, bool exclusive)
+static inline void policy_note_acquire(struct cached_slot *own, bool exclusive, uint64_t acquires)
 {
-	const int now = exclusive ? MEAN_ONE : 0;
+	const int off = (exclusive ? MEAN_ONE : 0) - own->writes;
 
-	own->writes = (int16_t)(own->writes + (now - own->writes) / (int)MEAN_WEIGHT);
+	own->writes = (int16_t)(own->writes + (acquires < (uint64_t)MEAN_WEIGHT
+						   ? off / (MEAN_WEIGHT / MEAN_FIRST)
+						   : off / (int)MEAN_WEIGHT));
 }
 
 /* How often a client that W excludes looks at it before it queues. Where most are exclusive, they
@@ -243,9 +247,32 @@ static inline bool policy_waits_long(const struct cached_slot *own)
 	return (int)own->long_waits > LONG_MOST / 2;
 }
 
-static inline bool policy_is_soon(const struct cached_slot *own, uint64_t now)
+static inline unsigned policy_moved(unsigned count, int more, int most)
 {
-	return own->since_ns && now - own->since_ns < SOON_NS;
+	const int now = (int)count + more;
+
+	return (unsigned)(now < 0 ? 0 : now > most ? most : now);
+}
+
+/* The client, which does not hit the lock, comes back to it now. */
+static inline void policy_note_return(struct cached_slot *own, uint64_t now)
+{
+	const bool is_soon = own->since_ns && now - own->since_ns < SOON_NS;
+
+	own->soon = policy_moved(own->soon, is_soon ? 1 : -1, SOON_MOST) & 3;
+}
+
+/* Whether the client has come back soon most times of late, where exclusive clients are not few.
+ * Such a client is better off if it passes others, and they pass it. */
+static inline bool policy_is_soon(const struct cached_slot *own)
+{
+	return (int)own->soon > SOON_MOST / 2 && own->writes >= WRITES_SOME;
+}
+
+/* Whether the head of QUEUE lets clients that come back soon pass, as it does so itself. */
+static inline bool policy_lets_pass(const struct cached_slot *own)
+{
+	return ATTEMPTS_OR(policy_is_soon(own), true);
 }
 
 /* Whether the client acquires the lock again at once, and holds it briefly, and its node has
@@ -256,7 +283,7 @@ static inline bool policy_is_soon(const struct cached_slot *own, uint64_t now)
  * several are enough for four locks. All with --iterations=1000.) */
 static inline bool policy_is_brief(const struct lock_setup *s, const struct cached_slot *own)
 {
-	return own->soon && own->hold_ns < SOON_NS &&
+	return policy_is_soon(own) && own->hold_ns < SOON_NS &&
 	       (uint64_t)s->topo->nranks >= 2 * s->n * (uint64_t)policy_nodes(s);
 }
 
@@ -281,6 +308,15 @@ static inline bool policy_shares(const struct lock_setup *s, const struct cached
 	const bool waits = (own->queued && own->me != own->home) || policy_waits_long(own);
 
 	return own->writes < WRITES_OFTEN || (waits && !policy_is_brief(s, own));
+}
+
+/* L1: whether a sharer that is not the head of QUEUE takes W that has been handed over. Where
+ * sharers are many, they are to enter together, from the queue. (11.1 M acquires a second, 4.57 M
+ * without those that come back soon: --machine=cloudlab-cx3-20nodes --ranks=72
+ * --option=topology="node:12 core:6" --bench=ecsb --fw=30 --iterations=13000.) */
+static inline bool policy_takes_handed(const struct lock_setup *s, const struct cached_slot *own)
+{
+	return !policy_shares(s, own) || (policy_is_soon(own) && policy_is_as_writer(own));
 }
 
 /* S5: whether a sharer keeps the queue as an exclusive client does. Where exclusive clients are not
@@ -402,13 +438,6 @@ static inline bool policy_allows_uncached(int64_t d, bool ordered)
 	if (policy_has_intents(d))
 		return false;
 	return dir_mode(d) == MODE_X || dir_is_empty(d) || (ordered && policy_is_unused_share(d));
-}
-
-static inline unsigned policy_moved(unsigned count, int more, int most)
-{
-	const int now = (int)count + more;
-
-	return (unsigned)(now < 0 ? 0 : now > most ? most : now);
 }
 
 /* What shares have been good for, as this client has seen it: whether those that it recalled, or
@@ -634,8 +663,8 @@ static inline int64_t policy_stay(const struct lock_setup *s, const struct cache
  * --section=50 --think=2000 --iterations=500.) */
 static inline bool policy_grants_unseen(const struct lock_setup *s, const struct cached_slot *own)
 {
-	return ATTEMPTS_OR(!own->returns || !own->soon, true) && (int)own->unseen < UNSEEN_MOST &&
-	       policy_stay(s, own) >= STAY;
+	return ATTEMPTS_OR(!own->returns || !policy_is_soon(own), true) &&
+	       (int)own->unseen < UNSEEN_MOST && policy_stay(s, own) >= STAY;
 }
 
 /* Acquires that pass the head of a node's queue: by clients that return to the lock, which have its
