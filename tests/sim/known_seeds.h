@@ -17,7 +17,7 @@
 {"adaptive", "cached-shown", 4623},
 {"adaptive", "cached-notes", 75500},
 {"adaptive", "cached-counted", 1326},
-{"adaptive", "cached-before", 277084},
+{"adaptive", "cached-before", 572403},
 {"adaptive", "cached-owes", 228},
 {"adaptive", "cached-flushed", 108191},
 {"adaptive", "cached-nobody", 8473},
