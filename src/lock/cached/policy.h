@@ -79,10 +79,10 @@
  *               --think=200: 2.74, 3.26, 2.45, 2.26
  *
  * These are as great as their fields allow, since less is worse:
- * MOST_PASSES   (8, 16, 31) ecsb 100: 7.93, 10.3, 13.8; ecsb 50: 5.67, 6.78, 7.66
- * MOST_WRITERS  (15, 30) warb 35: 3.73, 3.24, p99 166, 212 us; but 0.861, 0.982: 64 nodes of one,
+ * MOST_PASSES   (8, 16, 31) ecsb 100: 10.7, 13.3, 15.4; ecsb 50: 7.54, 9.75, 10.9
+ * MOST_WRITERS  (15, 30) warb 35: 4.24, 4.22, p99 153, 157 us; 0.854, 0.985: 64 nodes of one,
  *               warb 75 --iterations=312 --seed=722
- * UNSEEN_MOST   (0, 1, 3) 19.6, 21.0, 21.7: --option=topology="node:2 core:16" --ranks=32
+ * UNSEEN_MOST   (0, 1, 3) 20.3, 22.4, 23.2: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000
  * MOST_BESIDE   (8, 15) same; bounds how long a client waits beside the queue
  * LONG_MOST     (7, 15) warb 35, as for LONG_TRIPS: 3.13, 3.27
