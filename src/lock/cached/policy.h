@@ -48,7 +48,7 @@
  *               --iterations=312 --steady --seed=302. (15, 17, 20, 24 %) 23.1, 22.2, 18.3, 17.5: 12
  *               nodes, --option=topology="node:12 package:2 core:2", locktable --fw=20 --locks=20
  *               --locality=90 --iterations=832. Where fewer are exclusive, sharers are in together
- * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.703, 0.748, 0.745; C 20: 91.1, 77.9, 77.5
+ * WRITES_OFTEN  (15, 30, 60 %) wcsb 20: 0.677, 0.748, 0.745; C 20: 91.0, 77.9, 77.5
  * WRITES_QUEUE  (20, 40, 80 %) 6.23, 6.23, 5.81, p99 7, 7, 11 us: 3 nodes of 8, cx5-6nodes, micro
  *               --fw=50 --locks=1000 --zipf=0.5 --iterations=1250; 40.4, 56.4, 56.4, and 40.4 with
  *               30 %: 48 nodes of one, cloudlab-cx3-20nodes, locktable --fw=20 --locks=1000
@@ -85,12 +85,12 @@
  * UNSEEN_MOST   (0, 1, 3) 20.3, 22.4, 23.2: --option=topology="node:2 core:16" --ranks=32
  *               --bench=locktable --fw=100 --locks=14 --locality=100 --iterations=1000
  * MOST_BESIDE   (8, 15) same; bounds how long a client waits beside the queue
- * LONG_MOST     (7, 15) warb 35, as for LONG_TRIPS: 3.13, 3.27
+ * LONG_MOST     (7, 15) warb 35, as for LONG_TRIPS: 3.16, 3.28
  * SOON_MOST     (1, 3) ecsb 35 --think=200 --iterations=1000, 32 nodes of 3: 2.85, 2.98, p99 133,
  *               121 us
- * MET_MOST      (0, 1, 3) 11.4, 12.0, 12.0, p99 6.4, 4.7, 4.7 us: 2 nodes of 2, locktable --fw=20
+ * MET_MOST      (0, 1, 3) 11.4, 12.0, 12.1, p99 6.4, 4.7, 4.7 us: 2 nodes of 2, locktable --fw=20
  *               --locks=1000 --locality=95 --iterations=20000
- * RUN_CACHES    (2, 3) M 100: 30.5, 30.9
+ * RUN_CACHES    (2, 3) M 100: 30.8, 31.1
  */
 enum {
 	/* Further acquires by a node that others wait for. In a multiple of the head and those that
@@ -283,9 +283,9 @@ static inline bool policy_lets_pass(const struct cached_slot *own)
 
 /* Whether the client acquires the lock again at once, and holds it briefly, and its node has
  * several clients for each lock. The more such clients exclude others, the more they gain by a stay
- * of their node, which sharers would end. (32 nodes of 2, cloudlab-cx3-20nodes, ecsb 35: 6.25 M
- * acquires a second, 3.16 M if no client is so. 24 nodes of one, the same machine, ecsb 50: 1.03,
- * 0.62 if one client is enough; 32 nodes of 3, micro --fw=35 --locks=4 --zipf=0: 5.55, 3.05 if
+ * of their node, which sharers would end. (32 nodes of 2, cloudlab-cx3-20nodes, ecsb 35: 9.42 M
+ * acquires a second, 8.78 M if no client is so. 24 nodes of one, the same machine, ecsb 50: 1.03,
+ * 0.64 if one client is enough; 32 nodes of 3, micro --fw=35 --locks=4 --zipf=0: 5.59, 3.84 if
  * several are enough for four locks. All with --iterations=1000.) */
 static inline bool policy_is_brief(const struct lock_setup *s, const struct cached_slot *own)
 {
@@ -303,12 +303,12 @@ static inline bool policy_is_as_writer(const struct cached_slot *own)
 /* Whether sharers are many, for what this client has acquired lately: so what a writer recalls is
  * given back to them, and a sharer of a lock that its home's node has makes that share, too. Where
  * clients wait for other nodes, sharers that come in together make up for more writers; but not at
- * home, where a writer that finds X needs no message. (31.6 M acquires a second, 17.1 M if
+ * home, where a writer that finds X needs no message. (66.9 M acquires a second, 31.6 M if
  * clients at home share as others do: --machine=xc30-aries --option=topology="node:48 core:2"
  * --ranks=96 --bench=locktable --fw=35 --locks=20 --locality=99 --iterations=208 --steady
  * --seed=722.) Waits are those of clients that queued behind another node, and long ones. (warb 35
- * and sob 50, both with --iterations=300: 4.43, 0.752; 4.20, 0.596 if only long ones count; 2.93,
- * 0.681 if only the others do.) */
+ * and sob 50, both with --iterations=300: 5.21, 0.815; 4.73, 0.607 if only long ones count; 3.20,
+ * 0.656 if only the others do.) */
 static inline bool policy_shares(const struct lock_setup *s, const struct cached_slot *own)
 {
 	const bool waits = (own->queued && own->me != own->home) || policy_waits_long(own);
@@ -674,8 +674,8 @@ static inline bool policy_grants_unseen(const struct lock_setup *s, const struct
 }
 
 /* Acquires that pass the head of a node's queue: by clients that return to the lock, which have its
- * line. Others would keep those that wait from the locks that they use next. (44.4 M acquires a
- * second with others, 50.2 M without: the command of UNSEEN_MOST, --fw=20 --locks=30.) */
+ * line. Others would keep those that wait from the locks that they use next. (40.4 M acquires a
+ * second with others, 51.7 M without: the command of UNSEEN_MOST, --fw=20 --locks=30.) */
 static inline int64_t policy_passes(const struct lock_setup *s, const struct cached_slot *own)
 {
 	if (!ATTEMPTS_OR(own->returns, true) || adaptive_options_of(s)->patience == 0)
