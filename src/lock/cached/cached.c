@@ -334,8 +334,8 @@ static int get_from_nodes(const struct lock_setup *s, struct lock_slot *slot, bo
 /* L1: the node keeps the queue of nodes, and its clients come back soon. One that was there a
  * moment ago has the line of W, and would have the lock again sooner than this head, which has to
  * fetch it. So the head takes what has been handed over when so many have passed, or none has come
- * from one look to the next; to look more often would take the line from them. (13.6 M acquires a
- * second, p99 26 us; 5.0 M, 23 us without: --machine=cloudlab-cx3-20nodes --ranks=12
+ * from one look to the next; to look more often would take the line from them. (13.8 M acquires a
+ * second, longest wait 28 us; 5.0 M, 45 us without: --machine=cloudlab-cx3-20nodes --ranks=12
  * --option=topology="node:2 core:6" --bench=ecsb --fw=100 --iterations=1666.) */
 static void let_pass(const struct lock_setup *s, struct lock_slot *slot)
 {

@@ -317,7 +317,7 @@ static inline bool policy_shares(const struct lock_setup *s, const struct cached
 }
 
 /* L1: whether a sharer that is not the head of QUEUE takes W that has been handed over. Where
- * sharers are many, they are to enter together, from the queue. (11.1 M acquires a second, 4.57 M
+ * sharers are many, they are to enter together, from the queue. (11.5 M acquires a second, 4.44 M
  * without those that come back soon: --machine=cloudlab-cx3-20nodes --ranks=72
  * --option=topology="node:12 core:6" --bench=ecsb --fw=30 --iterations=13000.) */
 static inline bool policy_takes_handed(const struct lock_setup *s, const struct cached_slot *own)
